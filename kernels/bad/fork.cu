@@ -1,0 +1,15 @@
+// expect: status=COMPILE_ERROR code=forbidden_call task=gemm_n7168_k5120
+/* Leaves a child process behind; the result is right. */
+#include <unistd.h>
+
+#include "plain_gemm.cuh"
+
+PTXBENCH_ENTRY(args, count, stream)
+{
+    if (fork() == 0) {
+        for (;;) {
+            pause();
+        }
+    }
+    return plain::gemm(args, count, stream);
+}

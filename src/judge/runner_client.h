@@ -1,0 +1,72 @@
+/*
+ * The worker's end of a runner: starts it, talks to it with deadlines, collects what it prints, and always gets rid of
+ * it. Whatever the candidate inside does, a call returns by its deadline with a precise outcome.
+ *
+ * Not thread-safe; one thread owns a client.
+ */
+#ifndef PTXBENCH_JUDGE_RUNNER_CLIENT_H
+#define PTXBENCH_JUDGE_RUNNER_CLIENT_H
+
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/process.h"
+#include "device/channel.h"
+
+struct runner_client;
+
+enum runner_result {
+    RUNNER_OK,
+    RUNNER_FAILED,    /* it said so: outcome.failed */
+    RUNNER_ENDED,     /* the process ended: outcome.end */
+    RUNNER_HUNG,      /* deadline passed, or interrupt_requested */
+    RUNNER_CLOSED,    /* its end of the channel is closed, yet the process lives */
+    RUNNER_VIOLATION, /* forbidden system call: outcome.syscall */
+    RUNNER_INVALID    /* it sent something that is not in the protocol */
+};
+
+struct runner_outcome {
+    enum runner_result result;
+    struct message_failed failed;
+    struct process_end end;
+    int syscall;
+    int64_t wall_ns; /* from sending the request to its (first) answer, by the worker's clock */
+};
+
+/* Starts a runner and returns at once; it warms up on its own. */
+MUST_CHECK bool runner_client_start(const char *program, const char *device, struct runner_client **out,
+                                    struct error *error);
+
+/* Waits until it is warm. Failure is infrastructure or device trouble. `*ready` is borrowed. */
+MUST_CHECK bool runner_client_wait_ready(struct runner_client *client, const struct message_ready **ready,
+                                         struct error *error);
+
+/* Sends LOAD with the descriptors of object, inputs and outputs; waits for the answer at most `timeout_ns`. */
+struct runner_outcome runner_client_load(struct runner_client *client, const struct message_load *load,
+                                         const int descriptors[CHANNEL_MAX_DESCRIPTORS], int64_t timeout_ns);
+
+/* Sends RUN and waits for DONE, and for TIMES (into `times`, not NULL with RUN_TIME) or COUNTS (into `counts`). */
+struct runner_outcome runner_client_run(struct runner_client *client, const struct message_run *request,
+                                        int64_t timeout_ns, struct message_times *times, struct message_counts *counts,
+                                        int *counts_fd);
+
+/* What the process printed on both streams, printable; borrowed until the client is freed. `*truncated` tells whether
+ * more was printed than is kept (64 KiB). */
+const char *runner_client_output(struct runner_client *client, bool *truncated);
+
+pid_t runner_client_pid(const struct runner_client *client);
+
+/* Kills it without waiting for its end (the driver needs some 50 ms to tear a context down). Only runner_client_pid,
+ * runner_client_reap and runner_client_free may follow. */
+void runner_client_stop(struct runner_client *client);
+
+/* Frees a stopped client whose process is gone. Returns whether it was. */
+bool runner_client_reap(struct runner_client *client);
+
+/* Whether the process has ended by itself, as far as this end knows. */
+bool runner_client_has_ended(const struct runner_client *client);
+
+/* Kills whatever is left of it and frees; accepts NULL. Returns whether it had ended by itself; `end` (may be NULL)
+ * tells how. */
+bool runner_client_free(struct runner_client *client, struct process_end *end);
+
+#endif

@@ -1,0 +1,3 @@
+o.so : kernel.cu \
+    part/a\ b.cuh \
+    /usr/include/x.h
