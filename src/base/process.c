@@ -301,6 +301,18 @@ void process_signal_kill(const struct process *child)
     (void)kill(child->pid, SIGKILL);
 }
 
+void process_suspend(const struct process *child)
+{
+    if (child->pid > 0)
+        (void)kill(-child->pid, SIGSTOP);
+}
+
+void process_resume(const struct process *child)
+{
+    if (child->pid > 0)
+        (void)kill(-child->pid, SIGCONT);
+}
+
 void process_kill(struct process *child, struct process_end *end)
 {
     *end = (struct process_end){.exit_status = -1};

@@ -72,6 +72,10 @@ void process_kill(struct process *child, struct process_end *end);
 /* SIGKILL to the whole group without waiting; reap it later with process_wait. */
 void process_signal_kill(const struct process *child);
 
+/* Stops the whole group where it is (SIGSTOP), and lets it go on. Nothing to do when it has ended. */
+void process_suspend(const struct process *child);
+void process_resume(const struct process *child);
+
 /* Closes the read ends that process_start made. They stay open, and readable, after the child's end until then. */
 void process_close_streams(struct process *child);
 

@@ -11,6 +11,7 @@
 #include "cli/candidate_input.h"
 #include "cli/cli.h"
 #include "cli/task_roots.h"
+#include "device/device.h"
 #include "judge/summary.h"
 #include "judge/worker.h"
 
@@ -165,6 +166,8 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         options->roots[options->root_count++] = value;
         return 0;
     case 'd':
+        if (!device_name_is_valid(value))
+            argp_error(state, "--device: \"%s\" is not a device; name a GPU as cuda:0, cuda:1, ...", value);
         options->device = value;
         return 0;
     case 'j':

@@ -182,6 +182,21 @@ int activity_cut(struct activity_span *spans, int span_count, struct activity_it
     return flushes;
 }
 
+/* Whether an iteration of sorted spans has two markers. We enqueue one: the other is work under the marker's name, which
+ * would count as none. */
+static bool has_foreign_marker(const struct activity_span *spans, int count)
+{
+    int flushes = 0, markers = 0;
+
+    for (int i = 0; i < count; i++) {
+        flushes += spans[i].kind == ACTIVITY_FLUSH;
+        markers = spans[i].kind == ACTIVITY_FLUSH ? 0 : markers + (spans[i].kind == ACTIVITY_CALL_END);
+        if (flushes && markers > 1)
+            return true;
+    }
+    return false;
+}
+
 bool activity_collect(struct activity_iteration *iterations, int count, struct error *error)
 {
     const struct cupti *cupti;
@@ -192,11 +207,15 @@ bool activity_collect(struct activity_iteration *iterations, int count, struct e
     (void)pthread_mutex_lock(&recorder.lock);
     int64_t lost = recorder.lost;
     int flushes = activity_cut(recorder.spans, recorder.count, iterations, count);
+    bool foreign = flushes > count || has_foreign_marker(recorder.spans, recorder.count);
     recorder.count = 0;
     recorder.lost = 0;
     (void)pthread_mutex_unlock(&recorder.lock);
     if (lost)
         return error_set(error, ERROR_DEVICE, "CUPTI lost %lld activity records", (long long)lost);
+    if (foreign)
+        return error_set(error, ERROR_INPUT,
+                         "a kernel runs under a name of ours: ptxbench_l2_flush or ptxbench_call_end");
     if (flushes != count)
         return error_set(error, ERROR_DEVICE, "CUPTI recorded %d of %d iterations", flushes, count);
     return true;

@@ -32,7 +32,7 @@ MUST_CHECK bool activity_disable(struct error *error);
 MUST_CHECK bool activity_reset(struct error *error);
 
 /* Flushes and cuts. `count` is the number of flush kernels since the reset; ERROR_DEVICE when records were dropped or
- * the number of flushes differs. */
+ * flushes are missing, ERROR_INPUT when there are too many flushes or markers: a candidate took their names. */
 MUST_CHECK bool activity_collect(struct activity_iteration *iterations, int count, struct error *error);
 
 /* The cut itself, pure: `spans` in any order. Returns the number of flushes. Exposed for tests. */

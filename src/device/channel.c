@@ -73,7 +73,7 @@ enum channel_result channel_send(int fd, struct message *message, enum message_t
         memcpy(CMSG_DATA(rights), descriptors, bytes);
     }
     do
-        sent = sendmsg(fd, &header, MSG_NOSIGNAL);
+        sent = sendmsg(fd, &header, MSG_NOSIGNAL | MSG_DONTWAIT);
     while (sent < 0 && errno == EINTR);
     return sent == (ssize_t)data.iov_len ? CHANNEL_OK : CHANNEL_CLOSED;
 }
@@ -165,12 +165,10 @@ enum channel_result channel_receive(int fd, bool wait, struct message *message,
     while (got < 0 && errno == EINTR);
     if (got < 0)
         return errno == EAGAIN || errno == EWOULDBLOCK ? CHANNEL_EMPTY : CHANNEL_CLOSED;
-    if (got == 0)
-        return CHANNEL_CLOSED;
-    *descriptor_count = take_descriptors(&header, descriptors);
-    if (!(header.msg_flags & MSG_TRUNC) && channel_message_is_valid(message, (size_t)got))
+    *descriptor_count = take_descriptors(&header, descriptors); /* an empty packet can carry some, too */
+    if (got > 0 && !(header.msg_flags & MSG_TRUNC) && channel_message_is_valid(message, (size_t)got))
         return CHANNEL_OK;
     while (*descriptor_count)
         (void)close(descriptors[--*descriptor_count]);
-    return CHANNEL_INVALID;
+    return got ? CHANNEL_INVALID : CHANNEL_CLOSED;
 }

@@ -171,7 +171,8 @@ enum channel_result {
 /* Makes a connected pair; both ends close on exec. */
 MUST_CHECK bool channel_pair(int *left, int *right, struct error *error);
 
-/* Sets magic and type and sends; descriptors stay the caller's. Async-signal-safe. */
+/* Sets magic and type and sends; descriptors stay the caller's. Async-signal-safe. Never waits: an end that reads is at
+ * most two messages behind, and one that does not must not hold the other; CHANNEL_CLOSED then, too. */
 enum channel_result channel_send(int fd, struct message *message, enum message_type type, const int *descriptors,
                                  int descriptor_count);
 

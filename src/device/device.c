@@ -54,19 +54,20 @@ static bool read_info(struct device *device, int ordinal, struct error *error)
     return true;
 }
 
-static bool parse_name(const char *name, int *ordinal, struct error *error)
+/* N of "cuda:N", or -1. */
+static int parse_name(const char *name)
 {
     char *end;
 
-    if (!strncmp(name, "cuda:", 5) && name[5] >= '0' && name[5] <= '9') {
-        long value = strtol(name + 5, &end, 10);
-        if (!*end && value < 1024) {
-            *ordinal = (int)value;
-            return true;
-        }
-    }
-    (void)error_set(error, ERROR_USAGE, "%s: not a device", name);
-    return error_hint(error, "name a GPU as cuda:0, cuda:1, ...");
+    if (strncmp(name, "cuda:", 5) != 0 || name[5] < '0' || name[5] > '9')
+        return -1;
+    long value = strtol(name + 5, &end, 10);
+    return !*end && value < 1024 ? (int)value : -1;
+}
+
+bool device_name_is_valid(const char *name)
+{
+    return parse_name(name) >= 0;
 }
 
 static bool open_context(struct device *device, int ordinal, struct error *error)
@@ -87,12 +88,14 @@ static bool open_context(struct device *device, int ordinal, struct error *error
 
 bool device_open(const char *name, struct device **out, struct error *error)
 {
-    struct device *device = calloc(1, sizeof *device);
-    int ordinal;
+    int ordinal = parse_name(name);
 
+    if (ordinal < 0)
+        return error_set(error, ERROR_USAGE, "%s: not a device; name a GPU as cuda:0, cuda:1, ...", name);
+    struct device *device = calloc(1, sizeof *device);
     if (!device)
         return error_set(error, ERROR_MEMORY, "%s: out of memory", name);
-    if (!parse_name(name, &ordinal, error) || !cuda_driver_load(&device->driver, error) ||
+    if (!cuda_driver_load(&device->driver, error) ||
         !open_context(device, ordinal, error) || !device_load_kernels(device, error)) {
         device_close(device);
         return false;

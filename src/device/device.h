@@ -34,6 +34,9 @@ struct device_info {
 MUST_CHECK bool device_open(const char *name, struct device **device, struct error *error);
 void device_close(struct device *device); /* accepts NULL */
 
+/* Whether a text has the form "cuda:N". */
+bool device_name_is_valid(const char *name);
+
 const struct device_info *device_info(const struct device *device);
 const struct cuda_driver *device_driver(const struct device *device);
 CUstream device_stream(const struct device *device);

@@ -32,6 +32,18 @@ static struct compile_request compile_request_of(const struct evaluation_run *ru
     };
 }
 
+/* An object for another architecture would fail to launch, which is not the candidate's fault. */
+static bool check_arch(const struct evaluation_run *run, struct error *error)
+{
+    const char *asked = run->request->arch;
+    const char *device_arch = run->worker->device ? device_target(run->worker->device) : NULL;
+
+    if (!asked || !device_arch || !strcmp(asked, device_arch))
+        return true;
+    (void)error_set(error, ERROR_USAGE, "--arch %s: %s runs %s", asked, run->worker->options.device, device_arch);
+    return error_hint(error, "leave --arch out, or use 'ptxbench compile' to look at another architecture");
+}
+
 static void hash_sources(struct evaluation_run *run)
 {
     struct hash *hash = hash_new();
@@ -97,6 +109,8 @@ bool evaluate_build(struct evaluation_run *run)
     /* The device warms up while the compiler runs; without one, bad candidates still get their verdict. */
     if (!worker_open_device(run->worker, &error))
         log_message(LOG_INFO, "%s", error.message);
+    if (!check_arch(run, &error))
+        return evaluate_trouble(run, &error);
     struct compile_request compile = compile_request_of(run);
     run->verdict->task.arch = compile.arch;
     hash_sources(run);

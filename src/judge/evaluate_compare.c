@@ -174,14 +174,27 @@ static void explain_slot(struct evaluation_run *run, struct run_item item, const
                            (long long)record->mismatches.value, (long long)record->elements.value);
 }
 
+/* A secret order of the slots: whoever still works on some when it says that it is done cannot know which are looked at
+ * last. */
+static void draw_order(struct evaluation_run *run, int *order, int count)
+{
+    for (int i = 0; i < count; i++) {
+        int other = (int)(evaluate_draw(run) % (uint64_t)(i + 1));
+        order[i] = order[other];
+        order[other] = i;
+    }
+}
+
 bool evaluate_compare(struct evaluation_run *run, const struct run_item *items, int count, bool timed)
 {
+    int order[CHANNEL_MAX_ITEMS] = {0};
     struct slot_comparison *slots = arena_calloc(run->arena, (size_t)count, sizeof *slots);
     struct verdict_correctness *record = &run->verdict->correctness;
     struct error error;
 
     open_outputs(run);
-    if (!workload_state_compare(run->state, items, count, &run->rule, !timed, slots, &error))
+    draw_order(run, order, count);
+    if (!workload_state_compare(run->state, items, order, count, &run->rule, !timed, slots, &error))
         return evaluate_trouble(run, &error);
     for (int slot = 0; slot < count; slot++) {
         bool wrong = false;

@@ -75,10 +75,21 @@ static void call_failure(struct evaluation_run *run, const struct message_failed
          arena_printf(run->arena, "the entry failed %s: %s", where, failed->text));
 }
 
+static void forged_report(struct evaluation_run *run, const char *where)
+{
+    fail(run, VERDICT_RUNTIME_ERROR, FINDING_REPORT_FORGED,
+         arena_printf(run->arena, "the runner sent something that is not in its protocol %s", where));
+}
+
 static void reported_failure(struct evaluation_run *run, const struct message_failed *failed, const char *where)
 {
     struct error error;
 
+    /* Its set-up is behind it: who claims that it failed wants the machine blamed. */
+    if (run->is_loaded && (failed->stage == FAILURE_SETUP || failed->stage == FAILURE_LOAD)) {
+        forged_report(run, where);
+        return;
+    }
     switch ((enum failure_stage)failed->stage) {
     case FAILURE_LOAD:
         fail(run, VERDICT_COMPILE_ERROR,
@@ -169,8 +180,7 @@ void evaluate_outcome(struct evaluation_run *run, const struct runner_outcome *o
                           outcome->syscall, where));
         return;
     case RUNNER_INVALID:
-        fail(run, VERDICT_RUNTIME_ERROR, FINDING_REPORT_FORGED,
-             arena_printf(run->arena, "the runner sent something that is not in its protocol %s", where));
+        forged_report(run, where);
         return;
     }
 }
@@ -213,6 +223,8 @@ bool evaluate_load(struct evaluation_run *run)
     struct runner_outcome outcome = runner_client_load(run->runner, &load, descriptors, load_timeout_ns);
     run->verdict->runner.start_ms = number_of((double)(clock_now_ns() - started_ns) * 1e-6);
     evaluate_outcome(run, &outcome, "while it was loaded");
+    run->is_loaded = !run->failed;
+    runner_client_suspend(run->runner);
     return !run->failed;
 }
 
@@ -265,6 +277,7 @@ bool evaluate_first_call(struct evaluation_run *run)
         diagnose_input_write(run);
     if (run->failed)
         return false;
+    runner_client_suspend(run->runner);
     run->verdict->correctness.inputs_intact = TRISTATE_YES;
     return evaluate_compare(run, request.items, 1, false);
 }

@@ -1,4 +1,6 @@
 /* Target instructions and memory checks: the steps that run the candidate under a tool. */
+#define _GNU_SOURCE
+#include <fcntl.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -11,11 +13,14 @@
 
 static const int64_t count_timeout_factor = 100; /* instrumented kernels are slower */
 
-/* Copies the records of the runner's memory file. It is the candidate's process that wrote it: sizes are checked. */
+/* Copies the records of the runner's memory file. It is the candidate's process that wrote it: sizes are checked, and
+ * that it is one, since a read from other files may block (only memory files have seals). */
 static bool read_counts(struct evaluation_run *run, int fd, int32_t count)
 {
     struct count_record record;
 
+    if (fcntl(fd, F_GET_SEALS) < 0)
+        return false;
     run->target_counts = arena_calloc(run->arena, (size_t)count + 1, sizeof *run->target_counts);
     for (int32_t i = 0; i < count; i++) {
         if (pread(fd, &record, sizeof record, (off_t)i * (off_t)sizeof record) != sizeof record)
@@ -30,10 +35,11 @@ static bool read_counts(struct evaluation_run *run, int fd, int32_t count)
 /* A wrong result of the instrumented call is no verdict on the candidate, but its counts are no evidence. */
 static void check_counted_output(struct evaluation_run *run, struct run_item item)
 {
+    static const int only[] = {0};
     struct slot_comparison slot;
     struct error error;
 
-    if (!workload_state_compare(run->state, &item, 1, &run->rule, false, &slot, &error))
+    if (!workload_state_compare(run->state, &item, only, 1, &run->rule, false, &slot, &error))
         return;
     for (size_t i = 0; i < run->request->workload->definition->output_count; i++)
         if (slot.outputs[i].mismatches)

@@ -138,7 +138,8 @@ static int64_t batch_limit_ns(const struct evaluation_run *run, const struct tim
     return run->hang_limit_ns + 4 * count * (run->first_call_ns + run->ready.iteration_ns + timing->pause_ns);
 }
 
-/* The calls [first, first + count) of a trial, as many as there are slots: poison, run, compare. */
+/* The calls [first, first + count) of a trial, as many as there are slots: poison, run, compare at once, then ask for
+ * the times. */
 static bool run_batch(struct evaluation_run *run, struct timing *timing, struct verdict_trial *trial, const int *sets,
                       int first, int count, bool seen[])
 {
@@ -151,16 +152,20 @@ static bool run_batch(struct evaluation_run *run, struct timing *timing, struct 
     if (!workload_state_poison(run->state, count, &error))
         return evaluate_trouble(run, &error);
     struct runner_outcome outcome =
-        runner_client_run(run->runner, &request, batch_limit_ns(run, timing, count), &times, NULL, NULL);
+        runner_client_run(run->runner, &request, batch_limit_ns(run, timing, count), NULL, NULL, NULL);
     evaluate_phase(run, "timed_calls");
     evaluate_outcome(run, &outcome, "in a timed call");
     if (run->failed)
         return false;
     timing->wall_ms += (double)(outcome.wall_ns - count * workload_state_overhead_ns(run->state)) * 1e-6;
-    bool ok = add_times(run, timing, trial, &times, request.items, first, seen) &&
-              evaluate_compare(run, request.items, count, true);
+    bool ok = evaluate_compare(run, request.items, count, true);
     evaluate_phase(run, "compare");
-    return ok;
+    if (!ok)
+        return false;
+    outcome = runner_client_take_times(run->runner, &request, &times);
+    evaluate_outcome(run, &outcome, "after the timed calls");
+    runner_client_suspend(run->runner);
+    return !run->failed && add_times(run, timing, trial, &times, request.items, first, seen);
 }
 
 static bool run_trial(struct evaluation_run *run, struct timing *timing, bool last)

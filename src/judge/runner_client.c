@@ -11,6 +11,7 @@
 
 enum { OUTPUT_LIMIT = 64 * 1024 };
 static const int64_t ready_timeout_ns = 60LL * 1000000000;
+static const int64_t report_timeout_ns = 10LL * 1000000000;
 static const int64_t end_grace_ns = 500000000; /* a closed channel is usually the process ending */
 
 struct runner_client {
@@ -202,25 +203,21 @@ struct runner_outcome runner_client_run(struct runner_client *client, const stru
                                         int64_t timeout_ns, struct message_times *times, struct message_counts *counts,
                                         int *counts_fd)
 {
-    static const int64_t report_timeout_ns = 10LL * 1000000000;
     struct message message = {.body.run = *request};
     struct runner_outcome outcome;
     int64_t started_ns = clock_now_ns();
 
     if (spoke_unasked(client, &outcome))
         return outcome;
+    process_resume(&client->process);
     (void)channel_send(client->channel, &message, MESSAGE_RUN, NULL, 0);
     outcome = expect(client, MESSAGE_DONE, started_ns, timeout_ns, NULL);
     if (outcome.result != RUNNER_OK)
         return outcome;
-    if (request->flags & RUN_TIME) {
-        struct runner_outcome report = expect(client, MESSAGE_TIMES, clock_now_ns(), report_timeout_ns, NULL);
+    if ((request->flags & RUN_TIME) && times) {
+        struct runner_outcome report = runner_client_take_times(client, request, times);
         report.wall_ns = outcome.wall_ns;
         outcome = report;
-        if (outcome.result == RUNNER_OK)
-            *times = client->message.body.times;
-        if (outcome.result == RUNNER_OK && times->count != request->count)
-            outcome.result = RUNNER_INVALID;
     } else if (request->flags & RUN_COUNT) {
         struct runner_outcome report = expect(client, MESSAGE_COUNTS, clock_now_ns(), report_timeout_ns, counts_fd);
         report.wall_ns = outcome.wall_ns;
@@ -229,6 +226,24 @@ struct runner_outcome runner_client_run(struct runner_client *client, const stru
             *counts = client->message.body.counts;
     }
     return outcome;
+}
+
+struct runner_outcome runner_client_take_times(struct runner_client *client, const struct message_run *request,
+                                               struct message_times *times)
+{
+    struct runner_outcome outcome = expect(client, MESSAGE_TIMES, clock_now_ns(), report_timeout_ns, NULL);
+
+    if (outcome.result != RUNNER_OK)
+        return outcome;
+    *times = client->message.body.times;
+    if (times->count != request->count)
+        outcome.result = RUNNER_INVALID;
+    return outcome;
+}
+
+void runner_client_suspend(struct runner_client *client)
+{
+    process_suspend(&client->process);
 }
 
 const char *runner_client_output(struct runner_client *client, bool *truncated)
@@ -256,9 +271,9 @@ void runner_client_stop(struct runner_client *client)
         process_signal_kill(&client->process);
 }
 
-bool runner_client_reap(struct runner_client *client)
+bool runner_client_reap(struct runner_client *client, int64_t timeout_ns)
 {
-    if (!client->ended && !process_wait(&client->process, 0, &client->end))
+    if (!client->ended && !process_wait(&client->process, timeout_ns, &client->end))
         return false;
     client->ended = true;
     (void)runner_client_free(client, NULL);

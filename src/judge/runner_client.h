@@ -44,10 +44,20 @@ MUST_CHECK bool runner_client_wait_ready(struct runner_client *client, const str
 struct runner_outcome runner_client_load(struct runner_client *client, const struct message_load *load,
                                          const int descriptors[CHANNEL_MAX_DESCRIPTORS], int64_t timeout_ns);
 
-/* Sends RUN and waits for DONE, and for TIMES (into `times`, not NULL with RUN_TIME) or COUNTS (into `counts`). */
+/* Sends RUN and waits for DONE, and for TIMES (into `times`; NULL: fetch them with runner_client_take_times) or COUNTS
+ * (into `counts`). */
 struct runner_outcome runner_client_run(struct runner_client *client, const struct message_run *request,
                                         int64_t timeout_ns, struct message_times *times, struct message_counts *counts,
                                         int *counts_fd);
+
+/* Waits for the TIMES of the last run. Between DONE and here the caller looks at the outputs: the wall clock stops at
+ * DONE, so that a candidate that says it too early must be found out before it has had more time. */
+struct runner_outcome runner_client_take_times(struct runner_client *client, const struct message_run *request,
+                                               struct message_times *times);
+
+/* Stops the process until the next run. Whatever threads the candidate has then neither load the device or the
+ * processors while the reference is timed, nor see new inputs before they are asked to work on them. */
+void runner_client_suspend(struct runner_client *client);
 
 /* What the process printed on both streams, printable; borrowed until the client is freed. `*truncated` tells whether
  * more was printed than is kept (64 KiB). */
@@ -59,8 +69,8 @@ pid_t runner_client_pid(const struct runner_client *client);
  * runner_client_reap and runner_client_free may follow. */
 void runner_client_stop(struct runner_client *client);
 
-/* Frees a stopped client whose process is gone. Returns whether it was. */
-bool runner_client_reap(struct runner_client *client);
+/* Frees a stopped client whose process is gone within `timeout_ns`. Returns whether it was. */
+bool runner_client_reap(struct runner_client *client, int64_t timeout_ns);
 
 /* Whether the process has ended by itself, as far as this end knows. */
 bool runner_client_has_ended(const struct runner_client *client);

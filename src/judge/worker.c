@@ -128,24 +128,44 @@ bool worker_take_runner(struct worker *worker, struct runner_client **out, const
         return false;
     struct runner_client *runner = worker->runners[0];
     memmove(&worker->runners[0], &worker->runners[1], (size_t)--worker->runner_count * sizeof *worker->runners);
-    if (!runner_client_wait_ready(runner, ready, error)) {
+    if (!runner_client_wait_ready(runner, ready, error) || !start_runners(worker, error)) {
         (void)runner_client_free(runner, NULL);
         return false;
     }
     *out = runner;
-    return start_runners(worker, error);
+    return true;
 }
 
-/* Sees to the ends of stopped runners; waits for the oldest when there are too many. */
-static void reap_stopped(struct worker *worker)
+/* Sees to the ends of stopped runners; waits at most `timeout_ns` for each. */
+static void reap_stopped(struct worker *worker, int64_t timeout_ns)
 {
     int left = 0;
 
     for (int i = 0; i < worker->stopped_count; i++)
-        if (!runner_client_reap(worker->stopped[i]))
+        if (!runner_client_reap(worker->stopped[i], timeout_ns))
             worker->stopped[left++] = worker->stopped[i];
     worker->stopped_count = left;
-    if (left < WORKER_MAX_RUNNERS)
+}
+
+/* Until a killed runner's context is torn down, its kernels may still write into shared memory, and its own memory is
+ * taken: the next candidate must not pay for that. */
+static bool settle(struct worker *worker, struct error *error)
+{
+    static const int64_t teardown_limit_ns = 10LL * 1000000000;
+
+    reap_stopped(worker, teardown_limit_ns);
+    if (!worker->stopped_count)
+        return true;
+    (void)error_set(error, ERROR_DEVICE, "%s: a killed runner is still there after %d s", worker->options.device,
+                    (int)(teardown_limit_ns / 1000000000));
+    return error_hint(error, "the driver holds it: check dmesg and nvidia-smi");
+}
+
+/* Makes room for one more stopped runner: waits for the oldest when there are too many. */
+static void make_room(struct worker *worker)
+{
+    reap_stopped(worker, 0);
+    if (worker->stopped_count < WORKER_MAX_RUNNERS)
         return;
     (void)runner_client_free(worker->stopped[0], NULL);
     memmove(&worker->stopped[0], &worker->stopped[1], (size_t)--worker->stopped_count * sizeof *worker->stopped);
@@ -157,7 +177,7 @@ bool worker_drop_runner(struct worker *worker, struct runner_client *runner, str
     int count = 0;
     bool ended = runner_client_has_ended(runner);
 
-    reap_stopped(worker);
+    make_room(worker);
     if (ended) {
         (void)runner_client_free(runner, end);
     } else {
@@ -295,7 +315,7 @@ static bool prepare(struct evaluation_run *run)
     struct error error;
 
     evaluate_progress(run, "preparing the device and the reference");
-    bool ok = worker_open_device(run->worker, &error) &&
+    bool ok = worker_open_device(run->worker, &error) && settle(run->worker, &error) &&
               worker_take_workload(run->worker, run->request->workload, &run->state, &error);
     evaluate_phase(run, "prepare");
     return ok || evaluate_trouble(run, &error);

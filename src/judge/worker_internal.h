@@ -54,7 +54,8 @@ struct evaluation_run {
     struct workload_state *state;
     struct runner_client *runner; /* NULL once dropped */
     struct message_ready ready;
-    int object_fd; /* memfd with the object; -1 */
+    bool is_loaded; /* the runner has answered LOADED; from now on a failed set-up is a lie */
+    int object_fd;  /* memfd with the object; -1 */
     struct compare_rule rule;
     struct tolerance tolerance;
     uint64_t nonce; /* secret of this evaluation: seeds and orders derive from it */

@@ -56,7 +56,7 @@ static bool compare_slot(struct workload_state *state, struct run_item item, int
     return true;
 }
 
-bool workload_state_compare(struct workload_state *state, const struct run_item *items, int count,
+bool workload_state_compare(struct workload_state *state, const struct run_item *items, const int *order, int count,
                             const struct compare_rule *rule, bool full, struct slot_comparison *results,
                             struct error *error)
 {
@@ -67,10 +67,9 @@ bool workload_state_compare(struct workload_state *state, const struct run_item 
         results[slot].guard_bytes = 0;
     if (!device_write(state->device, state->stats, results, (int64_t)sizeof *results * count, error))
         return false;
-    for (int slot = 0; slot < count; slot++) {
-        if (!compare_slot(state, items[slot], slot, rule, full, error))
-            return false;
-        if (!count_guards(state, slot, error))
+    for (int i = 0; i < count; i++) {
+        int slot = order[i];
+        if (!compare_slot(state, items[slot], slot, rule, full, error) || !count_guards(state, slot, error))
             return false;
     }
     return device_read(state->device, results, state->stats, (int64_t)sizeof *results * count, error);
@@ -125,15 +124,14 @@ bool workload_state_inputs_changed(struct workload_state *state, int set, uint64
                                    struct error *error)
 {
     static const struct compare_rule exact = {.kind = COMPARE_ALLCLOSE};
-    CUdeviceptr inputs[WORKLOAD_MAX_INPUTS], fresh[WORKLOAD_MAX_INPUTS], ignored[WORKLOAD_MAX_OUTPUTS];
+    CUdeviceptr inputs[WORKLOAD_MAX_INPUTS], fresh[WORKLOAD_MAX_INPUTS];
     struct compare_stats stats;
-    int scratch = set ? 0 : 1;
 
     *changed = -1;
-    if (!workload_state_fill_set(state, scratch, seed, error))
+    if (!workload_state_fill_private(state, set, seed, error))
         return false;
-    workload_state_set_pointers(state, set, inputs, ignored);
-    workload_state_set_pointers(state, scratch, fresh, ignored);
+    workload_state_input_pointers(state, state->input_memory.address + (CUdeviceptr)(set * state->set_bytes), inputs);
+    workload_state_input_pointers(state, state->private_inputs, fresh);
     for (int i = 0; i < state->input_count && *changed < 0; i++) {
         const struct tensor_shape *shape = &state->inputs[i].shape;
         if (!device_reset_stats(state->device, state->stats, 1, error) ||

@@ -61,23 +61,27 @@ static bool allocate(struct workload_state *state, double memory_share, struct e
         return false;
     int64_t budget = (int64_t)((double)available * memory_share);
     int64_t per_set = state->set_bytes + state->expected_bytes;
+    int64_t fixed = state->set_bytes; /* the private inputs */
     state->set_count = WORKLOAD_MAX_SETS;
-    while (state->set_count > 2 && state->set_count * per_set + 8 * state->slot_bytes > budget)
+    while (state->set_count > 2 && fixed + state->set_count * per_set + 8 * state->slot_bytes > budget)
         state->set_count--;
-    int64_t slots = (budget - state->set_count * per_set) / state->slot_bytes;
+    int64_t slots = (budget - fixed - state->set_count * per_set) / state->slot_bytes;
     if (slots < 1) {
         (void)error_set(error, ERROR_DEVICE, "%s: needs %.1f GB of device memory, %.1f GB are free",
-                        state->workload->definition->name, (double)(2 * per_set + state->slot_bytes) * 1e-9,
+                        state->workload->definition->name, (double)(fixed + 2 * per_set + state->slot_bytes) * 1e-9,
                         (double)available * 1e-9);
         return error_hint(error, "use a smaller workload or a GPU that is not shared");
     }
     state->slot_count = slots < CHANNEL_MAX_ITEMS - 3 ? (int)slots : CHANNEL_MAX_ITEMS - 3;
     if (!device_share_new(state->device, state->set_count * state->set_bytes, &state->input_memory, error) ||
         !device_share_new(state->device, state->slot_count * state->slot_bytes, &state->output_memory, error) ||
-        !device_allocate(state->device, state->set_count * state->expected_bytes, &state->expected_memory, error))
+        !device_allocate(state->device, state->set_count * state->expected_bytes, &state->expected_memory, error) ||
+        !device_allocate(state->device, state->set_bytes, &state->private_inputs, error))
         return false;
     int64_t stats = (int64_t)sizeof(struct slot_comparison) * state->slot_count;
-    return device_allocate(state->device, stats, &state->stats, error);
+    /* The gaps between tensors are copied along to the runner: nothing of ours may lie in them. */
+    return device_poison(state->device, state->private_inputs, state->set_bytes, error) &&
+           device_allocate(state->device, stats, &state->stats, error);
 }
 
 static bool open_references(struct workload_state *state, struct error *error)
@@ -103,7 +107,22 @@ static bool open_references(struct workload_state *state, struct error *error)
     return reference_open(driver, &forward, &state->forward, error);
 }
 
-/* Expected outputs of set 0 against naive kernels, and the baseline latency. */
+/* Addresses of the expected outputs of a set. */
+static void expected_pointers(const struct workload_state *state, int set, CUdeviceptr *expected)
+{
+    for (int i = 0; i < state->output_count; i++)
+        expected[i] =
+            state->expected_memory + (CUdeviceptr)(set * state->expected_bytes + state->outputs[i].expected_offset);
+}
+
+/* What the reference reads and writes: the private inputs, and the expected outputs of their set. */
+static void reference_pointers(const struct workload_state *state, CUdeviceptr *inputs, CUdeviceptr *expected)
+{
+    workload_state_input_pointers(state, state->private_inputs, inputs);
+    expected_pointers(state, state->private_set, expected);
+}
+
+/* Expected outputs of one set against naive kernels, and the baseline latency. */
 static bool check_reference(struct workload_state *state, struct error *error)
 {
     uint64_t seeds[WORKLOAD_MAX_SETS] = {1, 2, 3, 4};
@@ -116,7 +135,7 @@ static bool check_reference(struct workload_state *state, struct error *error)
     for (int i = BASELINE_WARMUP; i < BASELINE_WARMUP + BASELINE_SAMPLES; i++)
         sum += samples[i];
     state->baseline_ms = sum / BASELINE_SAMPLES;
-    workload_state_set_pointers(state, 0, inputs, outputs);
+    reference_pointers(state, inputs, outputs);
     if (!reference_check(state->reference, inputs, outputs, 1, &state->agreement, error))
         return error_prefix(error, "the reference of %s is wrong and will not be served",
                             state->workload->definition->name);
@@ -151,18 +170,15 @@ void workload_state_close(struct workload_state *state)
     device_share_free(state->device, &state->input_memory);
     device_share_free(state->device, &state->output_memory);
     device_release(state->device, state->expected_memory);
+    device_release(state->device, state->private_inputs);
     device_release(state->device, state->stats);
     free(state);
 }
 
-void workload_state_set_pointers(const struct workload_state *state, int set, CUdeviceptr *inputs,
-                                 CUdeviceptr *expected)
+void workload_state_input_pointers(const struct workload_state *state, CUdeviceptr base, CUdeviceptr *inputs)
 {
     for (int i = 0; i < state->input_count; i++)
-        inputs[i] = state->input_memory.address + (CUdeviceptr)(set * state->set_bytes + state->inputs[i].offset);
-    for (int i = 0; i < state->output_count; i++)
-        expected[i] =
-            state->expected_memory + (CUdeviceptr)(set * state->expected_bytes + state->outputs[i].expected_offset);
+        inputs[i] = base + (CUdeviceptr)state->inputs[i].offset;
 }
 
 /* Derived inputs O and LSE of a backward task, from Q, K, V of the same set. */
@@ -173,11 +189,12 @@ static bool derive_inputs(struct workload_state *state, const CUdeviceptr *input
     return reference_run(state->forward, inputs, forward_outputs, device_stream(state->device), error);
 }
 
-bool workload_state_fill_set(struct workload_state *state, int set, uint64_t seed, struct error *error)
+bool workload_state_fill_private(struct workload_state *state, int set, uint64_t seed, struct error *error)
 {
-    CUdeviceptr inputs[WORKLOAD_MAX_INPUTS], expected[WORKLOAD_MAX_OUTPUTS];
+    CUdeviceptr inputs[WORKLOAD_MAX_INPUTS];
 
-    workload_state_set_pointers(state, set, inputs, expected);
+    state->private_set = set;
+    workload_state_input_pointers(state, state->private_inputs, inputs);
     for (int i = 0; i < state->input_count; i++) {
         const struct tensor_shape *shape = &state->inputs[i].shape;
         if (state->workload->inputs[i].kind == INPUT_RANDOM &&
@@ -198,8 +215,8 @@ bool workload_state_time_reference(struct workload_state *state, int samples, do
     if (!device_synchronize(state->device, error) || !activity_enable(error) || !activity_reset(error))
         return false;
     int64_t started_ns = clock_now_ns();
+    reference_pointers(state, inputs, expected);
     for (int i = 0; i < samples; i++) {
-        workload_state_set_pointers(state, i % state->set_count, inputs, expected);
         if (!device_flush_l2(state->device, error) || !device_synchronize(state->device, error) ||
             !reference_run(state->reference, inputs, expected, device_stream(state->device), error) ||
             !device_synchronize(state->device, error))
@@ -217,15 +234,30 @@ bool workload_state_time_reference(struct workload_state *state, int samples, do
     return true;
 }
 
+/* Inputs and expected outputs of one set; only then does a runner see the inputs. */
+static bool make_set(struct workload_state *state, int set, uint64_t seed, struct error *error)
+{
+    const struct cuda_driver *driver = device_driver(state->device);
+    CUstream stream = device_stream(state->device);
+    CUdeviceptr inputs[WORKLOAD_MAX_INPUTS], expected[WORKLOAD_MAX_OUTPUTS];
+    CUdeviceptr shared = state->input_memory.address + (CUdeviceptr)(set * state->set_bytes);
+
+    if (!workload_state_fill_private(state, set, seed, error))
+        return false;
+    reference_pointers(state, inputs, expected);
+    if (!reference_run(state->reference, inputs, expected, stream, error))
+        return false;
+    CUDA_TRY(driver, error, cuMemcpyDtoDAsync(shared, state->private_inputs, (size_t)state->set_bytes, stream));
+    return true;
+}
+
 bool workload_state_generate(struct workload_state *state, const uint64_t *seeds, int samples, double *reference_ms,
                              struct error *error)
 {
-    if (samples < state->set_count)
-        return error_set(error, ERROR_INTERNAL, "%d reference samples", samples);
     if (!device_poison(state->device, state->expected_memory, state->set_count * state->expected_bytes, error))
         return false;
     for (int set = 0; set < state->set_count; set++)
-        if (!workload_state_fill_set(state, set, seeds[set], error))
+        if (!make_set(state, set, seeds[set], error))
             return false;
     return workload_state_time_reference(state, samples, reference_ms, error);
 }
@@ -299,7 +331,8 @@ double workload_state_baseline_ms(const struct workload_state *state)
 
 int64_t workload_state_bytes(const struct workload_state *state)
 {
-    return state->input_memory.bytes + state->output_memory.bytes + state->set_count * state->expected_bytes;
+    return state->input_memory.bytes + state->output_memory.bytes + state->set_count * state->expected_bytes +
+           state->set_bytes;
 }
 
 int workload_state_inputs_fd(const struct workload_state *state)

@@ -6,6 +6,10 @@
  *     inputs    [set 0: tensors][set 1: tensors]...             shared, read-only in the runner
  *     outputs   [slot 0: guard tensor guard tensor ... guard]   shared, writable
  *     expected  [set 0: tensors]...                             private to the worker
+ *     private   [one set: tensors]                              inputs as the reference reads them
+ *
+ * The reference never reads shared memory: a runner can raise its own rights to a mapping (cuMemSetAccess), and inputs
+ * that it changed in time would make the expected outputs what it likes.
  *
  * All functions belong to the thread that opened the device.
  */
@@ -41,16 +45,15 @@ void workload_state_fill_load(const struct workload_state *state, struct message
 int workload_state_inputs_fd(const struct workload_state *state);
 int workload_state_outputs_fd(const struct workload_state *state);
 
-/* Fills the inputs of every set from its seed (seeds[sets]), derived ones included, and computes expected outputs.
- * Runs the reference `samples` times in all, rotating over the sets, with a cold L2 each, and returns the latencies;
- * samples >= sets. */
+/* Fills the inputs of every set from its seed (seeds[sets]), derived ones included, and computes expected outputs. Then
+ * runs the reference `samples` times with a cold L2 each and returns the latencies. */
 MUST_CHECK bool workload_state_generate(struct workload_state *state, const uint64_t *seeds, int samples,
                                         double *reference_ms, struct error *error);
 
 /* Idle time behind each reference run from now on (struct judge_request). */
 void workload_state_set_pause(struct workload_state *state, int64_t pause_ns);
 
-/* Runs the reference `samples` more times on what generate has made, with a cold L2 each. */
+/* Runs the reference `samples` more times on the last set that generate has made, with a cold L2 each. */
 MUST_CHECK bool workload_state_time_reference(struct workload_state *state, int samples, double *reference_ms,
                                               struct error *error);
 
@@ -67,11 +70,11 @@ struct slot_comparison {
     uint64_t guard_bytes; /* guard bytes that were overwritten */
 };
 
-/* Compares slots [0, count); slot i against the expected outputs of set items[i].input_set. Waits for the result.
- * `full`: device_compare, else device_check. */
-MUST_CHECK bool workload_state_compare(struct workload_state *state, const struct run_item *items, int count,
-                                       const struct compare_rule *rule, bool full, struct slot_comparison *results,
-                                       struct error *error);
+/* Compares slots [0, count); slot i against the expected outputs of set items[i].input_set. `order` is a permutation of
+ * the slots, in which they are looked at. Waits for the result. `full`: device_compare, else device_check. */
+MUST_CHECK bool workload_state_compare(struct workload_state *state, const struct run_item *items, const int *order,
+                                       int count, const struct compare_rule *rule, bool full,
+                                       struct slot_comparison *results, struct error *error);
 
 /* One element of an output in a slot and its expected value in a set, as double. */
 MUST_CHECK bool workload_state_element(struct workload_state *state, struct run_item item, int output, int64_t index,
@@ -89,8 +92,8 @@ MUST_CHECK bool workload_state_tiles(struct workload_state *state, struct arena 
                                      int output, const struct compare_rule *rule, struct tile_map *map,
                                      struct error *error);
 
-/* Whether the inputs of `set` differ from those of the seed; `*changed` is the index of the first such input or -1.
- * Uses another set as scratch: generate again afterwards. */
+/* Whether the inputs of `set` in shared memory differ from those of the seed; `*changed` is the index of the first such
+ * input or -1. */
 MUST_CHECK bool workload_state_inputs_changed(struct workload_state *state, int set, uint64_t seed, int *changed,
                                               struct error *error);
 

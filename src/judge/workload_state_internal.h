@@ -29,18 +29,19 @@ struct workload_state {
     struct shared_memory input_memory;
     struct shared_memory output_memory;
     CUdeviceptr expected_memory;
-    CUdeviceptr stats; /* struct slot_comparison[slot_count] */
+    CUdeviceptr private_inputs; /* one set */
+    int private_set;            /* which set they are */
+    CUdeviceptr stats;          /* struct slot_comparison[slot_count] */
     struct reference_agreement agreement;
     double baseline_ms;
     int64_t overhead_ns; /* around each reference run of the last loop */
     int64_t pause_ns;    /* behind each reference run */
 };
 
-/* Addresses of the inputs and expected outputs of a set. */
-void workload_state_set_pointers(const struct workload_state *state, int set, CUdeviceptr *inputs,
-                                 CUdeviceptr *expected);
+/* Addresses of the inputs of a set that starts at `base`, in shared or private memory. */
+void workload_state_input_pointers(const struct workload_state *state, CUdeviceptr base, CUdeviceptr *inputs);
 
-/* Fills the inputs of one set from a seed, derived ones included. */
-MUST_CHECK bool workload_state_fill_set(struct workload_state *state, int set, uint64_t seed, struct error *error);
+/* Fills the private inputs with those of a set from its seed, derived ones included. */
+MUST_CHECK bool workload_state_fill_private(struct workload_state *state, int set, uint64_t seed, struct error *error);
 
 #endif

@@ -9,6 +9,7 @@
 #include <seccomp.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 
@@ -27,9 +28,11 @@ static const int fatal_calls[] = {
     SCMP_SYS(process_vm_writev),
 };
 
-/* System calls that fail with EPERM: libraries probe some of them, so they must not be fatal. */
+/* System calls that fail with EPERM: libraries probe some of them, so they must not be fatal. A datagram socket of
+ * socketpair can send to any named socket; affinity can be that of the worker. */
 static const int refused_calls[] = {
     SCMP_SYS(socket),
+    SCMP_SYS(socketpair),
     SCMP_SYS(connect),
     SCMP_SYS(bind),
     SCMP_SYS(listen),
@@ -39,6 +42,13 @@ static const int refused_calls[] = {
     SCMP_SYS(setpgid),
     SCMP_SYS(mount),
     SCMP_SYS(umount2),
+    SCMP_SYS(open_tree),
+    SCMP_SYS(move_mount),
+    SCMP_SYS(fsopen),
+    SCMP_SYS(fsconfig),
+    SCMP_SYS(fsmount),
+    SCMP_SYS(fspick),
+    SCMP_SYS(mount_setattr),
     SCMP_SYS(pivot_root),
     SCMP_SYS(chroot),
     SCMP_SYS(unshare),
@@ -56,6 +66,7 @@ static const int refused_calls[] = {
     SCMP_SYS(finit_module),
     SCMP_SYS(delete_module),
     SCMP_SYS(kexec_load),
+    SCMP_SYS(kexec_file_load),
     SCMP_SYS(reboot),
     SCMP_SYS(swapon),
     SCMP_SYS(swapoff),
@@ -64,6 +75,8 @@ static const int refused_calls[] = {
     SCMP_SYS(clock_adjtime),
     SCMP_SYS(adjtimex),
     SCMP_SYS(sethostname),
+    SCMP_SYS(setdomainname),
+    SCMP_SYS(syslog),
     SCMP_SYS(acct),
     SCMP_SYS(quotactl),
     SCMP_SYS(iopl),
@@ -75,17 +88,32 @@ static const int refused_calls[] = {
     SCMP_SYS(msgget),
     SCMP_SYS(semget),
     SCMP_SYS(shmget),
+    SCMP_SYS(shmat),
     SCMP_SYS(mq_open),
     SCMP_SYS(personality),
     SCMP_SYS(sched_setscheduler),
     SCMP_SYS(sched_setattr),
+    SCMP_SYS(sched_setaffinity),
     SCMP_SYS(setpriority),
     SCMP_SYS(sched_setparam),
     SCMP_SYS(rt_sigqueueinfo),
     SCMP_SYS(rt_tgsigqueueinfo),
     SCMP_SYS(ioprio_set),
     SCMP_SYS(process_madvise),
+    SCMP_SYS(process_mrelease),
+    SCMP_SYS(fanotify_init),
     SCMP_SYS(kcmp),
+};
+
+/* Newer than the kernel headers that we build with. */
+enum { CALL_FCHMODAT2 = 452 };
+
+/* What Landlock has no right for: modes, owners and attributes of files, and before its ABI 3 their length. EPERM. */
+static const int refused_file_calls[] = {
+    SCMP_SYS(chmod),       SCMP_SYS(fchmod),       SCMP_SYS(fchmodat),     SCMP_SYS(chown),     SCMP_SYS(fchown),
+    SCMP_SYS(lchown),      SCMP_SYS(fchownat),     SCMP_SYS(setxattr),     SCMP_SYS(lsetxattr), SCMP_SYS(fsetxattr),
+    SCMP_SYS(removexattr), SCMP_SYS(lremovexattr), SCMP_SYS(fremovexattr), SCMP_SYS(utime),     SCMP_SYS(utimes),
+    SCMP_SYS(futimesat),   SCMP_SYS(utimensat),    SCMP_SYS(truncate),     CALL_FCHMODAT2,
 };
 
 static int violation_channel = -1;
@@ -120,6 +148,9 @@ static int add_signal_rules(scmp_filter_ctx filter)
         result = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(tkill), 0);
     if (!result)
         result = refuse_unless(filter, SCMP_SYS(prlimit64), 0, 0);
+    if (!result) /* it dies with the worker */
+        result = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(prctl), 1,
+                                  SCMP_A0(SCMP_CMP_MASKED_EQ, UINT32_MAX, PR_SET_PDEATHSIG));
     for (size_t i = 0; !result && i < ARRAY_LEN(owner_commands); i++)
         result = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(fcntl), 1,
                                   SCMP_A1(SCMP_CMP_MASKED_EQ, UINT32_MAX, owner_commands[i]));
@@ -137,6 +168,8 @@ static int add_rules(scmp_filter_ctx filter)
         result = seccomp_rule_add(filter, SCMP_ACT_TRAP, fatal_calls[i], 0);
     for (size_t i = 0; !result && i < ARRAY_LEN(refused_calls); i++)
         result = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), refused_calls[i], 0);
+    for (size_t i = 0; !result && i < ARRAY_LEN(refused_file_calls); i++)
+        result = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), refused_file_calls[i], 0);
     /* Threads are fine, processes are not. clone3 hides its flags from the filter: libc falls back to clone. */
     if (!result)
         result =

@@ -152,6 +152,8 @@ static bool run_item(struct session *session, struct run_item item, int iteratio
 
     place_arguments(session, item, arguments);
     int code = candidate_call(session->candidate, arguments, session->load.argument_count, text, sizeof text);
+    /* The entry may have left another context current. */
+    (void)driver->cuCtxSetCurrent(session->context);
     struct error ignored; /* a context that is already broken says so below */
     bool marked = !mark || device_mark_call_end(session->device, &ignored);
     CUresult result = driver->cuCtxSynchronize();
@@ -175,7 +177,7 @@ static bool send_times(struct session *session, int count)
     struct error error;
 
     if (!activity_collect(message.body.times.iterations, count, &error)) {
-        fail_error(session, FAILURE_MEASURE, &error);
+        fail(session, error.code == ERROR_INPUT ? FAILURE_CALL : FAILURE_MEASURE, 0, -1, error.message);
         return false;
     }
     return channel_send(session->channel, &message, MESSAGE_TIMES, NULL, 0) == CHANNEL_OK;
@@ -238,7 +240,7 @@ static bool run(struct session *session, const struct message_run *request)
     int64_t start = clock_now_ns();
     for (int i = 0; i < request->count; i++) {
         if ((request->flags & RUN_FLUSH) && !flush_and_wait(session, &error)) {
-            fail(session, FAILURE_DEVICE, 0, i, error.message);
+            fail(session, FAILURE_DEVICE, (int)synchronize(session), i, error.message);
             return false;
         }
         if (!run_item(session, request->items[i], i, (request->flags & RUN_TIME) != 0))

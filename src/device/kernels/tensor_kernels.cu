@@ -1,4 +1,4 @@
-// Device code of the worker and the runner: seeded fill, poison check, compare, L2 flush. Host side: tensor_kernels.c.
+// Device code of the worker and the runner: seeded fill, poison check, compare, L2 flush. Host side: device_kernels.c.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>

@@ -1,5 +1,4 @@
-/* Each case is a process that locks itself down and then tries one thing. Built without sanitizers: their runtime makes
- * system calls of its own in a process that dies. */
+/* Each case is a process that locks itself down and then tries one thing. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
