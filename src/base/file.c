@@ -10,9 +10,10 @@
 
 #include "base/buffer.h"
 
-bool file_read(const char *path, size_t limit, char **out, size_t *length, struct error *error)
+bool file_each_piece(const char *path, file_piece *take, void *context, struct error *error)
 {
     AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+    char piece[64 * 1024];
     struct stat info;
 
     if (fd < 0) {
@@ -24,22 +25,42 @@ bool file_read(const char *path, size_t limit, char **out, size_t *length, struc
         return error_system(error, errno, "%s: cannot stat", path);
     if (S_ISDIR(info.st_mode))
         return error_set(error, ERROR_INPUT, "%s: is a folder, expected a file", path);
-
-    AUTO_BUFFER buffer = buffer_new(limit);
-    char chunk[64 * 1024];
     for (;;) {
-        ssize_t got = read(fd, chunk, sizeof chunk);
+        ssize_t got = read(fd, piece, sizeof piece);
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
             return error_system(error, errno, "%s: cannot read", path);
         if (!got)
-            break;
-        if (!buffer_append(&buffer, chunk, (size_t)got))
-            return error_set(error, ERROR_LIMIT, "%s: larger than %zu bytes", path, limit);
+            return true;
+        if (!take(context, piece, (size_t)got, error))
+            return false;
     }
-    *length = buffer.length;
-    *out = buffer_detach(&buffer);
+}
+
+struct whole_file {
+    const char *path;
+    struct buffer buffer;
+};
+
+static bool take_piece(void *context, const char *bytes, size_t length, struct error *error)
+{
+    struct whole_file *file = context;
+
+    return buffer_append(&file->buffer, bytes, length) ||
+           error_set(error, ERROR_LIMIT, "%s: larger than %zu bytes", file->path, file->buffer.limit);
+}
+
+bool file_read(const char *path, size_t limit, char **out, size_t *length, struct error *error)
+{
+    struct whole_file file = {.path = path, .buffer = buffer_new(limit)};
+
+    if (!file_each_piece(path, take_piece, &file, error)) {
+        buffer_free(&file.buffer);
+        return false;
+    }
+    *length = file.buffer.length;
+    *out = buffer_detach(&file.buffer);
     return *out ? true : error_set(error, ERROR_MEMORY, "%s: out of memory", path);
 }
 

@@ -13,6 +13,11 @@
  * ERROR_LIMIT, a missing one ERROR_NOT_FOUND, a folder ERROR_INPUT. */
 MUST_CHECK bool file_read(const char *path, size_t limit, char **out, size_t *length, struct error *error);
 
+/* Hands a file to `take` in pieces of at most 64 KiB, in order; stops at the first false. Errors of opening and reading as in
+ * file_read. */
+typedef bool file_piece(void *context, const char *bytes, size_t length, struct error *error);
+MUST_CHECK bool file_each_piece(const char *path, file_piece *take, void *context, struct error *error);
+
 /* Writes to a temporary file beside `path`, fsyncs, renames, fsyncs the folder. On failure `path` is as before. A link is
  * followed; a device or pipe is written in place. */
 MUST_CHECK bool file_write(const char *path, const void *bytes, size_t length, mode_t mode, struct error *error);

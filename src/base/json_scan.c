@@ -3,6 +3,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 bool json_scan_refuse(struct json_scan *scan, const char *problem)
 {
     scan->problem = problem;
@@ -91,25 +93,6 @@ static bool scan_escape(struct json_scan *scan)
     return true;
 }
 
-/* Length of the valid multi-byte UTF-8 sequence at `at`, 0 when invalid (RFC 3629: no overlongs, no surrogates). */
-static size_t utf8_length(const unsigned char *at, size_t left)
-{
-    unsigned char first = at[0];
-    size_t length = first >= 0xc2 && first < 0xe0   ? 2
-                    : (first & 0xf0) == 0xe0        ? 3
-                    : first >= 0xf0 && first < 0xf5 ? 4
-                                                    : 0;
-
-    if (!length || length > left)
-        return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((at[i] & 0xc0) != 0x80)
-            return 0;
-    bool out_of_range = (first == 0xe0 && at[1] < 0xa0) || (first == 0xed && at[1] >= 0xa0) ||
-                        (first == 0xf0 && at[1] < 0x90) || (first == 0xf4 && at[1] >= 0x90);
-    return out_of_range ? 0 : length;
-}
-
 bool json_scan_string(struct json_scan *scan, const char **begin, size_t *length)
 {
     if (!json_scan_byte(scan, '"', "expected a string"))
@@ -131,7 +114,7 @@ bool json_scan_string(struct json_scan *scan, const char **begin, size_t *length
         } else if (*at < 0x80) {
             scan->offset++;
         } else {
-            size_t sequence = utf8_length(at, scan->length - scan->offset);
+            size_t sequence = utf8_sequence_length(at, scan->length - scan->offset);
             if (!sequence)
                 return json_scan_refuse(scan, "invalid UTF-8 in a string");
             scan->offset += sequence;

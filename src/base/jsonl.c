@@ -1,10 +1,9 @@
 #include "base/jsonl.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/file.h"
 #include "base/log.h"
 
 struct reader {
@@ -51,31 +50,38 @@ static bool take_lines(struct reader *reader, struct buffer *buffer, struct erro
     return true;
 }
 
+struct stream {
+    struct reader reader;
+    struct buffer buffer; /* what is not a whole line yet */
+    size_t line_limit;
+};
+
+static bool take_piece(void *context, const char *bytes, size_t length, struct error *error)
+{
+    struct stream *stream = context;
+    struct reader *reader = &stream->reader;
+
+    if (!buffer_append(&stream->buffer, bytes, length))
+        return error_set(error, ERROR_MEMORY, "%s: out of memory", reader->path);
+    if (!take_lines(reader, &stream->buffer, error))
+        return false;
+    return stream->buffer.length <= stream->line_limit ||
+           error_set(error, ERROR_LIMIT, "%s:%d: line is longer than %zu bytes", reader->path, reader->line,
+                     stream->line_limit);
+}
+
 bool jsonl_each(const char *path, size_t line_limit, enum jsonl_broken broken, jsonl_visit *visit, void *context,
                 struct error *error)
 {
-    AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
-    struct reader reader = {.path = path, .broken = broken, .visit = visit, .context = context, .line = 1};
-    char chunk[64 * 1024];
+    enum { PIECE_BYTES = 64 * 1024 }; /* most that file_each_piece hands over */
+    struct stream stream = {
+        .reader = {.path = path, .broken = broken, .visit = visit, .context = context, .line = 1},
+        .buffer = buffer_new(line_limit + PIECE_BYTES),
+        .line_limit = line_limit,
+    };
+    bool ok = file_each_piece(path, take_piece, &stream, error) &&
+              take_line(&stream.reader, stream.buffer.data, stream.buffer.length, error);
 
-    if (fd < 0)
-        return errno == ENOENT ? error_set(error, ERROR_NOT_FOUND, "%s: no such file", path)
-                               : error_system(error, errno, "%s: cannot open", path);
-    AUTO_BUFFER buffer = buffer_new(line_limit + sizeof chunk);
-    for (;;) {
-        ssize_t got = read(fd, chunk, sizeof chunk);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return error_system(error, errno, "%s: cannot read", path);
-        if (!got)
-            break;
-        if (!buffer_append(&buffer, chunk, (size_t)got))
-            return error_set(error, ERROR_MEMORY, "%s: out of memory", path);
-        if (!take_lines(&reader, &buffer, error))
-            return false;
-        if (buffer.length > line_limit)
-            return error_set(error, ERROR_LIMIT, "%s:%d: line is longer than %zu bytes", path, reader.line, line_limit);
-    }
-    return take_line(&reader, buffer.data, buffer.length, error);
+    buffer_free(&stream.buffer);
+    return ok;
 }
