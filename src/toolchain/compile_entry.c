@@ -1,3 +1,5 @@
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -6,7 +8,7 @@
 
 enum { RESULT_BYTES_MAX = 1 << 16, OBJECT_BYTES_MAX = 1 << 30, TEXT_BYTES_MAX = 512 << 20 };
 
-static const char entry_schema[] = "ptxbench.compile-cache.v1";
+static const char entry_schema[] = "ptxbench.compile-cache.v2";
 
 static bool write_text(const struct compile_job *job, const char *name, const char *text, size_t length,
                        struct error *error)
@@ -14,12 +16,63 @@ static bool write_text(const struct compile_job *job, const char *name, const ch
     return file_write(file_join(job->arena, job->entry, name), text, length, 0644, error);
 }
 
+/* Folders of the tools, which differ between the installations that share a cache. The list of files that the
+ * preprocessor read names them by a token, so that an entry means the same to all of them. */
+enum { ROOTS = 4 };
+struct tool_root {
+    const char *token;
+    const char *path; /* NULL: not found here */
+};
+
+static void tool_roots(const struct compile_job *job, struct tool_root roots[ROOTS])
+{
+    const struct toolchain *tools = job->toolchain;
+
+    roots[0] = (struct tool_root){"@tvm-ffi@", tools->tvm_ffi_root};
+    roots[1] = (struct tool_root){"@candidate-include@", tools->candidate_include};
+    roots[2] = (struct tool_root){"@cuda-include@", tools->cuda_include};
+    roots[3] = (struct tool_root){"@cuda@", tools->cuda_root};
+}
+
+static void write_dependency(const struct compile_job *job, const char *path, struct buffer *text)
+{
+    struct tool_root roots[ROOTS];
+    char resolved[PATH_MAX];
+
+    tool_roots(job, roots);
+    if (path[0] == '/' && realpath(path, resolved))
+        path = resolved;
+    for (int i = 0; i < ROOTS; i++) {
+        char root[PATH_MAX];
+        size_t length = roots[i].path && realpath(roots[i].path, root) ? strlen(root) : 0;
+        if (length && !strncmp(path, root, length) && path[length] == '/') {
+            (void)buffer_printf(text, "%s%s\n", roots[i].token, path + length);
+            return;
+        }
+    }
+    (void)buffer_printf(text, "%s\n", path);
+}
+
+/* The path of a stored dependency here. A token of a tool that is not installed here stays: such a file is foreign. */
+static const char *read_dependency(const struct compile_job *job, const char *stored, size_t length)
+{
+    struct tool_root roots[ROOTS];
+
+    tool_roots(job, roots);
+    for (int i = 0; i < ROOTS; i++) {
+        size_t token = strlen(roots[i].token);
+        if (roots[i].path && length > token && !strncmp(stored, roots[i].token, token))
+            return arena_printf(job->arena, "%s%.*s", roots[i].path, (int)(length - token), stored + token);
+    }
+    return arena_strndup(job->arena, stored, length);
+}
+
 static bool write_dependencies(const struct compile_job *job, struct error *error)
 {
     AUTO_BUFFER text = buffer_new(64 << 20);
 
     for (size_t i = 0; i < job->output.dependency_count; i++)
-        (void)buffer_printf(&text, "%s\n", job->output.dependencies[i]);
+        write_dependency(job, job->output.dependencies[i], &text);
     return write_text(job, ENTRY_DEPENDENCIES, text.data, text.length, error);
 }
 
@@ -65,7 +118,7 @@ static bool read_dependencies(struct compile_job *job, const char *folder)
     const char **files = arena_calloc(job->arena, count, sizeof *files);
     for (size_t i = 0; i < count; i++) {
         size_t bytes = strcspn(text, "\n");
-        files[i] = arena_strndup(job->arena, text, bytes);
+        files[i] = read_dependency(job, text, bytes);
         text += bytes + 1;
     }
     output->dependencies = files;

@@ -100,6 +100,19 @@ t_run env PTXBENCH_NVCC=/nonexistent/nvcc "$PTXBENCH" compile "$T_DIR/good.cu"
 t_status 2 'a missing compiler is trouble of the machine'
 t_err_like 'hint: .*PTXBENCH_NVCC' 'with a remedy'
 
+# Two installations share a cache: what the other one compiled passes here, although its headers lay elsewhere.
+tvm_ffi=$("$PTXBENCH" doctor --json | python3 -c '
+import json, re, sys
+details = [c["detail"] for c in json.load(sys.stdin)["checks"] if c["name"] == "tvm_ffi"]
+print(re.sub(r".*\((.*)\)", r"\1", details[0]))')
+cp -r "$tvm_ffi" "$T_DIR/tvm_ffi"
+kernel=$PTXBENCH_SOURCE/kernels/hopper/gemm_wgmma.cu
+t_run env PTXBENCH_TVM_FFI="$T_DIR/tvm_ffi" "$PTXBENCH" compile "$kernel"
+t_status 0 'a TVM-FFI kernel compiles with headers elsewhere'
+t_run "$PTXBENCH" compile --json "$kernel"
+t_json 'v["compile"]["cache_hit"]' True 'another installation finds it in the cache'
+t_status 0 'and it passes the screen there'
+
 # Eight builds of one key at once, and eight of one file name with different content.
 for i in 1 2 3 4 5 6 7 8; do
     PTXBENCH_CACHE=$T_DIR/race "$PTXBENCH" compile --json "$T_DIR/good.cu" >"$T_DIR/same.$i" 2>&1 &
