@@ -244,21 +244,21 @@ static void fill_end(const struct process *child, int status, const struct rusag
 
 static bool reap(struct process *child, int flags, struct process_end *end)
 {
-    struct rusage usage;
-    int status;
-    pid_t got;
+    struct rusage usage = {0};
+    siginfo_t info = {0};
+    int status = 0;
+    int result;
 
     do
-        got = wait4(child->pid, &status, flags, &usage);
-    while (got < 0 && errno == EINTR);
-    if (got == 0)
+        result = waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOWAIT | flags);
+    while (result < 0 && errno == EINTR);
+    if (!result && !info.si_pid)
         return false;
-    if (got < 0) { /* somebody else reaped it: report what we know */
-        status = 0;
-        memset(&usage, 0, sizeof usage);
-    }
-    /* A leader that has ended leaves its group behind; nothing of it may outlive it. */
+    /* A leader that has ended leaves its group behind; nothing of it may outlive it. Before the leader is reaped, so that
+     * its number cannot belong to somebody else yet. */
     (void)kill(-child->pid, SIGKILL);
+    if (result < 0 || wait4(child->pid, &status, 0, &usage) < 0)
+        status = 0; /* somebody else reaped it: report what we know */
     fill_end(child, status, &usage, end);
     child->pid = -1;
     return true;
@@ -352,6 +352,12 @@ bool process_run(const struct process_spec *spec, struct buffer *output, struct 
         return false;
     int64_t deadline = spec->timeout_ns ? child.started_ns + spec->timeout_ns : INT64_MAX;
     int pidfd = (int)syscall(SYS_pidfd_open, child.pid, 0);
+    if (pidfd < 0) {
+        int reason = errno;
+        process_kill(&child, end);
+        process_close_streams(&child);
+        return error_system(error, reason, "%s: cannot watch the process", spec->argv[0]);
+    }
     struct pollfd waiting[4] = {{.fd = child.output, .events = POLLIN},
                                 {.fd = child.errors, .events = POLLIN},
                                 {.fd = pidfd, .events = POLLIN},
@@ -377,7 +383,7 @@ bool process_run(const struct process_spec *spec, struct buffer *output, struct 
     (void)process_drain(child.errors, errors);
     process_close_streams(&child);
     end->timed_out = timed_out;
-    close_if_open(pidfd);
+    (void)close(pidfd);
     return interrupt_requested() ? error_set(error, ERROR_SYSTEM, "%s: interrupted", spec->argv[0]) : true;
 }
 

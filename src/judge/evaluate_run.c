@@ -138,10 +138,10 @@ static const char *syscall_name(int number)
     }
 }
 
-static void hang(struct evaluation_run *run, const char *where)
+static void hang(struct evaluation_run *run, int64_t waited_ns, const char *where)
 {
     int utilization = nvml_read(run->worker->nvml).utilization;
-    double seconds = (double)run->hang_limit_ns * 1e-9;
+    double seconds = (double)waited_ns * 1e-9;
 
     /* The worker's own kernels have long finished: what keeps the device busy is the candidate's. */
     if (utilization >= 0 && utilization < 20)
@@ -168,7 +168,7 @@ void evaluate_outcome(struct evaluation_run *run, const struct runner_outcome *o
         process_end(run, &outcome->end, where);
         return;
     case RUNNER_HUNG:
-        hang(run, where);
+        hang(run, outcome->wall_ns, where);
         return;
     case RUNNER_CLOSED:
         fail(run, VERDICT_RUNTIME_ERROR, FINDING_DESCRIPTORS_CLOSED,
