@@ -1,5 +1,5 @@
-# Embeds the device code of a layer: src/LAYER/kernels/NAME.cu becomes a fat binary for sm_90a and sm_100a, linked in
-# as `const unsigned char NAME_fatbin[]` with `const unsigned char NAME_fatbin_end[]` behind it.
+# Embeds the device code of a layer: src/LAYER/kernels/NAME.cu becomes a fat binary for sm_90a (with PTX) and sm_100a,
+# linked in as `const unsigned char NAME_fatbin[]` with `const unsigned char NAME_fatbin_end[]` behind it.
 function(ptxbench_embed_kernels layer)
   file(GLOB kernels CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${layer}/kernels/*.cu)
   foreach(kernel ${kernels})
@@ -11,7 +11,8 @@ function(ptxbench_embed_kernels layer)
       OUTPUT ${fatbin}
       COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/kernels
       COMMAND ${NVCC} -fatbin -O3 -std=c++17 -lineinfo -I${CMAKE_SOURCE_DIR}/src
-              -gencode arch=compute_90a,code=sm_90a -gencode arch=compute_100a,code=sm_100a
+              "-gencode=arch=compute_90a,code=[sm_90a,compute_90a]" # PTX for the emulator
+              -gencode arch=compute_100a,code=sm_100a
               -o ${fatbin} ${kernel}
       DEPENDS ${kernel} ${kernel_headers}
       COMMENT "nvcc ${name}.cu" VERBATIM)

@@ -40,8 +40,8 @@ typedef struct ptxbench_arg {
     int32_t rank;         /* 0..8; -1: a scalar */
     int32_t dtype;        /* enum ptxbench_dtype */
     union {
-        double real;      /* floating scalars */
-        int64_t integer;  /* integer and bool scalars */
+        double real;     /* floating scalars */
+        int64_t integer; /* integer and bool scalars */
     } scalar;
 } ptxbench_arg;
 

@@ -444,6 +444,14 @@ bool process_sandbox_apply(const struct process_sandbox *sandbox, bool *applied,
     return reason ? error_system(error, reason, "cannot restrict file access") : true;
 }
 
+bool process_become(const char *const *argv, struct error *error)
+{
+    (void)execvp(argv[0], (char *const *)argv);
+    if (errno == ENOENT || errno == EACCES || errno == ENOTDIR)
+        return error_set(error, ERROR_NOT_FOUND, "%s: %s", argv[0], strerror(errno));
+    return error_system(error, errno, "%s: cannot be started", argv[0]);
+}
+
 const char *process_sandbox_text(void)
 {
     static const char *const texts[] = {"none (kernel without Landlock)",

@@ -66,6 +66,10 @@ MUST_CHECK bool process_start(const struct process_spec *spec, struct process *c
 /* Reaps the child if it has ended within `timeout_ns` (0: just look, -1: wait forever). Returns whether it ended. */
 bool process_wait(struct process *child, int64_t timeout_ns, struct process_end *end);
 
+/* Becomes the program argv[0] (looked up on PATH) with this process's environment and descriptors. Returns, with false,
+ * only when it cannot be started (missing: ERROR_NOT_FOUND). */
+bool process_become(const char *const *argv, struct error *error);
+
 /* SIGKILL to the whole group, then reaps. */
 void process_kill(struct process *child, struct process_end *end);
 

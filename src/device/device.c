@@ -95,8 +95,8 @@ bool device_open(const char *name, struct device **out, struct error *error)
     struct device *device = calloc(1, sizeof *device);
     if (!device)
         return error_set(error, ERROR_MEMORY, "%s: out of memory", name);
-    if (!cuda_driver_load(&device->driver, error) ||
-        !open_context(device, ordinal, error) || !device_load_kernels(device, error)) {
+    if (!cuda_driver_load(&device->driver, error) || !open_context(device, ordinal, error) ||
+        !device_load_kernels(device, error)) {
         device_close(device);
         return false;
     }

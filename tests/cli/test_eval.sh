@@ -48,6 +48,7 @@ sanitizer maybe auto
 binding torch tvm-ffi
 arch sm_80 sm_90a
 verify-with nsys ncu
+device gpu0 cuda:0
 repeat 0 1
 repeat x 1
 repeat 99999999999999999999 100000

@@ -7,7 +7,8 @@
 
 #include "device/compare_stats.h"
 
-namespace {
+namespace
+{
 
 // Must equal random_bits() of src/trace/random.h bit for bit; a test on the GPU compares both.
 __device__ __forceinline__ uint64_t random_bits(uint64_t stream, uint64_t element)
@@ -19,7 +20,8 @@ __device__ __forceinline__ uint64_t random_bits(uint64_t stream, uint64_t elemen
     return z ^ (z >> 31);
 }
 
-template <typename T> __device__ __forceinline__ void fill_from_table(T *out, int64_t count, uint64_t stream, const T *table)
+template <typename T>
+__device__ __forceinline__ void fill_from_table(T *out, int64_t count, uint64_t stream, const T *table)
 {
     int64_t step = (int64_t)gridDim.x * blockDim.x;
 
@@ -27,17 +29,45 @@ template <typename T> __device__ __forceinline__ void fill_from_table(T *out, in
         out[i] = table[random_bits(stream, (uint64_t)i) >> 48];
 }
 
-__device__ __forceinline__ float to_float(float value) { return value; }
-__device__ __forceinline__ float to_float(__half value) { return __half2float(value); }
-__device__ __forceinline__ float to_float(__nv_bfloat16 value) { return __bfloat162float(value); }
-__device__ __forceinline__ float to_float(__nv_fp8_e4m3 value) { return (float)value; }
-__device__ __forceinline__ float to_float(__nv_fp8_e5m2 value) { return (float)value; }
-__device__ __forceinline__ float to_float(long long value) { return (float)value; }
-__device__ __forceinline__ float to_float(int value) { return (float)value; }
-__device__ __forceinline__ float to_float(short value) { return (float)value; }
-__device__ __forceinline__ float to_float(signed char value) { return (float)value; }
+__device__ __forceinline__ float to_float(float value)
+{
+    return value;
+}
+__device__ __forceinline__ float to_float(__half value)
+{
+    return __half2float(value);
+}
+__device__ __forceinline__ float to_float(__nv_bfloat16 value)
+{
+    return __bfloat162float(value);
+}
+__device__ __forceinline__ float to_float(__nv_fp8_e4m3 value)
+{
+    return (float)value;
+}
+__device__ __forceinline__ float to_float(__nv_fp8_e5m2 value)
+{
+    return (float)value;
+}
+__device__ __forceinline__ float to_float(long long value)
+{
+    return (float)value;
+}
+__device__ __forceinline__ float to_float(int value)
+{
+    return (float)value;
+}
+__device__ __forceinline__ float to_float(short value)
+{
+    return (float)value;
+}
+__device__ __forceinline__ float to_float(signed char value)
+{
+    return (float)value;
+}
 
-template <typename T> __device__ __forceinline__ bool is_poison(T value)
+template <typename T>
+__device__ __forceinline__ bool is_poison(T value)
 {
     const unsigned char *bytes = reinterpret_cast<const unsigned char *>(&value);
     bool all = true;
@@ -66,8 +96,8 @@ __device__ __forceinline__ bool is_close(float got, float expected, float differ
                                          : difference <= rule.atol || relative <= rule.rtol;
 }
 
-__device__ __forceinline__ bool add_pair(accumulator &sum, float got, float expected, bool poison, unsigned long long index,
-                                         const compare_rule &rule)
+__device__ __forceinline__ bool add_pair(accumulator &sum, float got, float expected, bool poison,
+                                         unsigned long long index, const compare_rule &rule)
 {
     float difference = fabsf(got - expected);
     float relative = difference / (fabsf(expected) + 1e-8f);
@@ -96,7 +126,8 @@ __device__ __forceinline__ void check_pair(accumulator &sum, T left, T right, un
 {
     float got = to_float(left), expected = to_float(right);
     float difference = fabsf(got - expected);
-    bool close = got == expected || (difference <= rule.atol + (rule.kind == COMPARE_ALLCLOSE ? rule.rtol * fabsf(expected) : 0.0f));
+    bool close = got == expected ||
+                 (difference <= rule.atol + (rule.kind == COMPARE_ALLCLOSE ? rule.rtol * fabsf(expected) : 0.0f));
 
     if (close && difference < INFINITY) { // false for NaN and for infinities of either side
         sum.max_abs = fmaxf(sum.max_abs, difference);
@@ -105,7 +136,8 @@ __device__ __forceinline__ void check_pair(accumulator &sum, T left, T right, un
     add_pair(sum, got, expected, is_poison(left), index, rule);
 }
 
-template <typename V> __device__ __forceinline__ V warp_sum(V value)
+template <typename V>
+__device__ __forceinline__ V warp_sum(V value)
 {
     for (int offset = 16; offset; offset /= 2)
         value += __shfl_down_sync(~0u, value, offset);
@@ -145,7 +177,8 @@ __device__ void publish(const accumulator &sum, compare_stats *stats)
 }
 
 template <bool full, typename T>
-__device__ void compare_elements(const T *got, const T *expected, int64_t count, compare_rule rule, compare_stats *stats)
+__device__ void compare_elements(const T *got, const T *expected, int64_t count, compare_rule rule,
+                                 compare_stats *stats)
 {
     constexpr int width = 16 / sizeof(T); // elements in one 16-byte access
     struct alignas(16) pack {
@@ -226,7 +259,8 @@ COMPARE_KERNELS(int16, short)
 COMPARE_KERNELS(int8, signed char)
 
 // Counts bytes of [bytes] that are no longer the poison pattern.
-extern "C" __global__ void ptxbench_count_touched(const unsigned char *bytes, int64_t count, unsigned long long *touched)
+extern "C" __global__ void ptxbench_count_touched(const unsigned char *bytes, int64_t count,
+                                                  unsigned long long *touched)
 {
     int64_t step = (int64_t)gridDim.x * blockDim.x;
     unsigned long long found = 0;
@@ -239,7 +273,9 @@ extern "C" __global__ void ptxbench_count_touched(const unsigned char *bytes, in
 }
 
 // Runs behind a candidate's call on its stream: what ends after this has started did not wait for the stream.
-extern "C" __global__ void ptxbench_call_end() {}
+extern "C" __global__ void ptxbench_call_end()
+{
+}
 
 // Evicts the L2 cache by writing a buffer of twice its size. The name marks iteration boundaries in activity records.
 extern "C" __global__ void ptxbench_l2_flush(uint4 *buffer, int64_t count)
