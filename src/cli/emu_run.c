@@ -29,20 +29,16 @@ static const char doc[] =
     "    nvcc -cudart shared -gencode arch=compute_90a,code=[sm_90a,compute_90a] ...\n"
     "Findings go to standard error. Exit status: PROGRAM's; 2 machine trouble, 64 usage, or PROGRAM does not exist.";
 
-struct setting {
-    const char *name;
-    const char *value;
-};
-
 struct run_options {
-    struct setting settings[8];
-    int count;
     char **program;
 };
 
-static void set(struct run_options *into, const char *name, const char *value)
+/* Sets the variable that the libraries read. */
+static error_t set(const struct argp_state *state, const char *name, const char *value)
 {
-    into->settings[into->count++ % (int)ARRAY_LEN(into->settings)] = (struct setting){name, value};
+    if (setenv(name, value, 1))
+        argp_failure(state, CLI_TROUBLE, errno, "%s", name);
+    return 0;
 }
 
 static error_t take(int key, char *argument, struct argp_state *state)
@@ -51,26 +47,19 @@ static error_t take(int key, char *argument, struct argp_state *state)
 
     switch (key) {
     case OPTION_ARCH:
-        set(into, SHIM_ENV_ARCH, argument);
-        return 0;
+        return set(state, SHIM_ENV_ARCH, argument);
     case OPTION_FINDINGS:
-        set(into, SHIM_ENV_FINDINGS, argument);
-        return 0;
+        return set(state, SHIM_ENV_FINDINGS, argument);
     case OPTION_STATS:
-        set(into, SHIM_ENV_STATS, argument ? argument : "-");
-        return 0;
+        return set(state, SHIM_ENV_STATS, argument ? argument : "-");
     case OPTION_SCHEDULE:
-        set(into, SHIM_ENV_SCHEDULE, argument);
-        return 0;
+        return set(state, SHIM_ENV_SCHEDULE, argument);
     case OPTION_MEMORY:
-        set(into, SHIM_ENV_MEMORY, argument);
-        return 0;
+        return set(state, SHIM_ENV_MEMORY, argument);
     case OPTION_BUDGET:
-        set(into, SHIM_ENV_BUDGET, argument);
-        return 0;
+        return set(state, SHIM_ENV_BUDGET, argument);
     case OPTION_QUIET:
-        set(into, SHIM_ENV_QUIET, "1");
-        return 0;
+        return set(state, SHIM_ENV_QUIET, "1");
     case ARGP_KEY_ARGS:
         into->program = state->argv + state->next;
         return 0;
@@ -99,14 +88,11 @@ static const char *environment(const char *name)
 }
 
 /* The options must be good before the program starts: inside it they could only make every CUDA call fail. */
-static bool set_environment(const struct run_options *wanted, struct error *error)
+static bool check_environment(struct error *error)
 {
     enum { ANY_MACHINE = 1 << 30 };
     struct shim_options checked;
 
-    for (int i = 0; i < wanted->count; i++)
-        if (setenv(wanted->settings[i].name, wanted->settings[i].value, 1))
-            return error_system(error, errno, "setting %s", wanted->settings[i].name);
     return shim_options_read(environment, ANY_MACHINE, &checked, error);
 }
 
@@ -132,7 +118,7 @@ int emu_run(int argc, char **argv)
 
     if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &wanted))
         return CLI_USAGE;
-    if (!set_environment(&wanted, &error) || !prepend_library_path(arena, &error))
+    if (!check_environment(&error) || !prepend_library_path(arena, &error))
         return cli_fail(&error);
     (void)process_become((const char *const *)wanted.program, &error);
     return cli_fail(&error);

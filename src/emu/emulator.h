@@ -37,11 +37,12 @@ struct emulator_properties {
 
 /* In which order things happen where the hardware is free to choose (schedule.c). */
 struct emulator_schedule {
-    bool reverse_warps;    /* warps of a CTA from last to first */
-    uint32_t quantum;      /* instructions of a warp before the next one runs; 0: until it blocks */
-    uint32_t completion;   /* asynchronous operations: 0 as soon as possible, 1 as late as possible, 2 random */
-    uint64_t seed;         /* of random choices */
-    uint32_t shared_shift; /* bytes added to the base of dynamic shared memory, a multiple of 16 */
+    bool reverse_warps;  /* warps of a CTA from last to first */
+    uint32_t quantum;    /* instructions of a warp before the next one runs; 0: until it blocks */
+    uint32_t completion; /* asynchronous operations: 0 as soon as possible, 1 as late as possible, 2 random */
+    uint64_t seed;       /* of random choices */
+    uint32_t
+        shared_shift; /* added to the base of dynamic shared memory, in bytes, rounded up to its declared alignment */
 };
 
 MUST_CHECK bool emulator_new(const char *arch /* "sm_90a" */, struct emulator **out, struct error *error);

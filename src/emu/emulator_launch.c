@@ -99,7 +99,7 @@ static bool place_shared(struct emu_grid *grid, const struct ptx_function *kerne
                          kernel->name, used, end - EMU_SHARED_RESERVED, grid->launch->shared_bytes,
                          properties->shared_per_block_optin);
     grid->dynamic_base = (end + align - 1) & ~(align - 1);
-    grid->dynamic_base += grid->schedule.shared_shift & ~15u;
+    grid->dynamic_base += (grid->schedule.shared_shift + program->dynamic_align - 1) & ~(program->dynamic_align - 1);
     grid->shared_bytes = grid->dynamic_base + grid->launch->shared_bytes;
     if (!program->uses_dynamic_shared && !grid->launch->shared_bytes)
         grid->shared_bytes = end;

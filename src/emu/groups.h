@@ -8,7 +8,7 @@
 void emu_group_add(struct emu_warp *warp, uint32_t pc, uint32_t mask, struct emu_frame *frame);
 
 /* Takes lanes out of a group; an empty group stays until the interpreter drops it. */
-void emu_group_remove_lanes(struct emu_warp *warp, struct emu_group *group, uint32_t mask);
+void emu_group_remove_lanes(struct emu_group *group, uint32_t mask);
 
 enum emu_run {
     EMU_RUN_QUANTUM, /* could go on */

@@ -16,9 +16,8 @@ void emu_group_add(struct emu_warp *warp, uint32_t pc, uint32_t mask, struct emu
         (struct emu_group){.pc = pc, .mask = mask, .frame = frame, .patience = warp->current->patience};
 }
 
-void emu_group_remove_lanes(struct emu_warp *warp, struct emu_group *group, uint32_t mask)
+void emu_group_remove_lanes(struct emu_group *group, uint32_t mask)
 {
-    (void)warp;
     group->mask &= ~mask;
 }
 
@@ -33,9 +32,8 @@ static void drop_empty(struct emu_warp *warp)
     warp->group_count = kept;
 }
 
-static void end_wait(struct emu_warp *warp, struct emu_group *group)
+static void end_wait(struct emu_group *group)
 {
-    (void)warp;
     if (!group->wait.class->retry)
         group->pc++;
     group->wait.class = NULL;
@@ -44,7 +42,7 @@ static void end_wait(struct emu_warp *warp, struct emu_group *group)
 static bool can_run(struct emu_warp *warp, struct emu_group *group)
 {
     if (group->wait.class && group->wait.class->ready(warp, group))
-        end_wait(warp, group);
+        end_wait(group);
     return !group->wait.class;
 }
 
@@ -267,29 +265,63 @@ static const struct emu_wait_class wait_members = {.name = "convergence of the w
                                                    .retry = true,
                                                    .merges = true};
 
-bool emu_converged(struct emu_warp *warp, const struct emu_op *op, uint32_t members, enum emu_result *result)
+static const struct emu_wait_class wait_warp_sync = {
+    .name = "bar.warp.sync", .ready = members_have_come, .describe = describe_members, .retry = true, .merges = true};
+
+/* Reports the lanes that do not come; the others stand at `op`. */
+static enum emu_result report_missing(struct emu_warp *warp, const struct emu_op *op, uint32_t missing)
 {
-    struct emu_group *group = warp->current;
-    uint32_t missing = members & warp->live & ~group->mask;
+    uint32_t here = warp->current->mask;
     char place[256];
 
-    if (!missing)
-        return true;
-    if (!group->timed_out) {
-        *result = emu_wait(warp, &wait_members, NULL, members, 0);
-        return false;
-    }
     for (uint32_t i = 0; i < warp->group_count; i++) {
         const struct emu_group *other = &warp->groups[i];
 
-        if (other->mask & missing) {
-            *result =
-                emu_report(warp, op, __builtin_ctz(missing), EMU_DIVERGENT_ALIGNED,
-                           "lanes 0x%08x are here, but lanes 0x%08x, which must take part, are at %s", group->mask,
-                           missing, emu_place(emu_grid_of(warp)->program, other->pc, place, sizeof place));
-            return false;
+        if (other->mask & missing)
+            return emu_report(warp, op, __builtin_ctz(missing), EMU_DIVERGENT_ALIGNED,
+                              "lanes 0x%08x are here, but lanes 0x%08x, which must take part, are at %s", here, missing,
+                              emu_place(emu_grid_of(warp)->program, other->pc, place, sizeof place));
+    }
+    return emu_report(warp, op, -1, EMU_DIVERGENT_ALIGNED, "lanes 0x%08x do not arrive", missing);
+}
+
+bool emu_converged(struct emu_warp *warp, const struct emu_op *op, uint32_t members, enum emu_result *result)
+{
+    uint32_t missing = members & warp->live & ~warp->current->mask;
+
+    if (!missing)
+        return true;
+    *result =
+        warp->current->timed_out ? report_missing(warp, op, missing) : emu_wait(warp, &wait_members, NULL, members, 0);
+    return false;
+}
+
+static bool waits_for_same(const struct emu_group *group, uint32_t members)
+{
+    return group->wait.class == &wait_warp_sync && (uint32_t)group->wait.value[0] == members;
+}
+
+enum emu_result emu_warp_sync(struct emu_warp *warp, const struct emu_op *op, uint32_t members)
+{
+    uint32_t missing = members & warp->live & ~warp->current->mask;
+
+    for (uint32_t i = 0; i < warp->group_count; i++) {
+        if (waits_for_same(&warp->groups[i], members))
+            missing &= ~warp->groups[i].mask;
+    }
+    if (missing)
+        return warp->current->timed_out ? report_missing(warp, op, missing)
+                                        : emu_wait(warp, &wait_warp_sync, NULL, members, 0);
+    enum emu_result result = EMU_CONTINUE;
+
+    for (uint32_t i = 0; i < warp->group_count; i++) {
+        struct emu_group *other = &warp->groups[i];
+
+        if (waits_for_same(other, members)) {
+            other->wait.class = NULL;
+            emu_grid_of(warp)->op_executions[other->pc++]++;
+            result = EMU_YIELD; /* those behind go first, so that the ways meet */
         }
     }
-    *result = emu_report(warp, op, -1, EMU_DIVERGENT_ALIGNED, "lanes 0x%08x do not arrive", missing);
-    return false;
+    return result;
 }

@@ -283,6 +283,9 @@ enum emu_result emu_wait(struct emu_warp *warp, const struct emu_wait_class *cla
  * Else `*result` is what the handler returns: EMU_BLOCKED until the others come, EMU_FAULT when they cannot. */
 bool emu_converged(struct emu_warp *warp, const struct emu_op *op, uint32_t members, enum emu_result *result);
 
+/* bar.warp.sync: lanes may arrive at different ones with the same mask, as on every device from sm_70 on. */
+enum emu_result emu_warp_sync(struct emu_warp *warp, const struct emu_op *op, uint32_t members);
+
 /* Adds a finding for a lane (-1: none) of the running group at `op`. Returns EMU_FAULT for class error, else EMU_CONTINUE. */
 enum emu_result emu_report(struct emu_warp *warp, const struct emu_op *op, int lane, enum emu_code code,
                            const char *format, ...) PRINTF_LIKE(5, 6);

@@ -174,10 +174,7 @@ static bool lower_reduce(struct emu_lower *l, struct bar *bar)
 
 static enum emu_result op_warp_sync(struct emu_warp *warp, const struct emu_op *op, uint32_t mask)
 {
-    uint32_t members = emu_lanes32(warp, op->a)[__builtin_ctz(mask)];
-    enum emu_result result = EMU_CONTINUE;
-
-    return emu_converged(warp, op, members, &result) ? EMU_CONTINUE : result;
+    return emu_warp_sync(warp, op, emu_lanes32(warp, op->a)[__builtin_ctz(mask)]);
 }
 
 static bool lower_warp_sync(struct emu_lower *l)

@@ -181,7 +181,7 @@ void emu_lanes_exit(struct emu_warp *warp, uint32_t mask)
     warp->cta->cluster->live_threads -= count;
     emu_progress(warp);
     emu_barrier_lanes_exit(warp);
-    emu_group_remove_lanes(warp, warp->current, mask);
+    emu_group_remove_lanes(warp->current, mask);
 }
 
 static enum emu_result op_exit(struct emu_warp *warp, const struct emu_op *op, uint32_t mask)

@@ -99,6 +99,15 @@ struct lanes_case {
       "[%out+1004], %r2; atom.global.exch.b32 %r1, [%out+1000], 0; bar.warp.sync 0xffffffff; "                         \
       "ld.global.u32 %v, [%out+1004];",                                                                                \
       32 + 0 * t)                                                                                                      \
+    X(sync_both_ways, 32,                                                                                              \
+      "st.shared.u32 [room], 0; setp.lt.u32 %p1, %t, 5; @%p1 bra A; bar.warp.sync 0xffffffff; "                        \
+      "ld.shared.u32 %v, [room]; bra B; A: st.shared.u32 [room], 7; bar.warp.sync 0xffffffff; mov.u32 %v, 3; B:",      \
+      t < 5 ? 3 : 7)                                                                                                   \
+    X(sync_three_ways, 32,                                                                                             \
+      "and.b32 %r1, %t, 3; setp.eq.u32 %p1, %r1, 0; @%p1 bra A; setp.eq.u32 %p2, %r1, 1; @%p2 bra B; "                 \
+      "bar.warp.sync 0xffffffff; bra C; A: bar.warp.sync 0xffffffff; bra C; B: bar.warp.sync 0xffffffff; C: "          \
+      "activemask.b32 %v;",                                                                                            \
+      UINT32_MAX + 0 * t)                                                                                              \
     X(atom_inc, 32,                                                                                                    \
       "atom.global.inc.u32 %r1, [%out+1000], 9; bar.warp.sync 0xffffffff; ld.global.u32 %v, "                          \
       "[%out+1000];",                                                                                                  \
@@ -192,6 +201,10 @@ static const struct fault_case {
      "barrier_count: barrier 1 is used with"},
     {"setp.lt.u32 %p1, %t, 5; @%p1 bra A; bar.sync 0; bra B; A: bar.sync 0; B:", 32, EMULATOR_FAULTED,
      "divergent_aligned: lanes"},
+    {"setp.lt.u32 %p1, %t, 5; @%p1 bra A; bar.warp.sync 0xffffffff; bra B; A: bar.warp.sync 0xffff; B:", 32,
+     EMULATOR_FAULTED, "divergent_aligned: lanes"},
+    {"setp.lt.u32 %p1, %t, 5; @%p1 bra A; bar.warp.sync 0xffffffff; bra B; A: bar.sync 1, 32; B:", 32, EMULATOR_FAULTED,
+     "divergent_aligned: lanes"},
     {"setp.lt.u32 %p1, %t, 5; @%p1 shfl.sync.idx.b32 %v, %t, 0, 0x1f, 0x7;", 32, EMULATOR_FAULTED,
      "whose member mask 0x00000007 leaves it out"},
     {"bar.sync 3, 64;", 32, EMULATOR_DEADLOCKED, "barrier 3: 32 of 64 threads arrived"},
@@ -223,6 +236,37 @@ static void test_faults(void **state)
     }
 }
 
+/* The shift of dynamic shared memory keeps the alignment that the kernel declares. */
+static void test_shared_shift(void **state)
+{
+    static const struct {
+        const char *variables;
+        uint32_t shift, wanted;
+    } rows[] = {
+        {".extern .shared .align 16 .b8 room[];", 0, 1024},
+        {".extern .shared .align 16 .b8 room[];", 40, 1024 + 48},
+        {".extern .shared .align 1024 .b8 room[];", 0, 1024},
+        {".extern .shared .align 1024 .b8 room[];", 128, 2048},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct emulator *emulator = run_emulator();
+        uint32_t *out = run_memory(emulator, 4096);
+        struct run run = {
+            .body = ".reg .b32 %a; .reg .b64 %o; mov.u32 %a, room; ld.param.u64 %o, [p0]; st.global.u32 [%o], %a;",
+            .variables = rows[i].variables,
+            .shared_bytes = 64,
+            .schedule.shared_shift = rows[i].shift,
+            .parameters[0] = (uintptr_t)out};
+
+        run_snippet(emulator, &run);
+        run_check_clean(&run);
+        assert_int_equal(*out, rows[i].wanted);
+        emulator_free(emulator);
+    }
+}
+
 static void test_use_after_free(void **state)
 {
     struct emulator *emulator = run_emulator();
@@ -247,6 +291,7 @@ int main(void)
         cmocka_unit_test(test_cases),
         cmocka_unit_test(test_faults),
         cmocka_unit_test(test_use_after_free),
+        cmocka_unit_test(test_shared_shift),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
