@@ -74,6 +74,17 @@ static size_t edit_distance(const char *left, const char *right)
     return row[width];
 }
 
+long cli_parse_number(struct argp_state *state, const char *option, const char *text, long least, long most)
+{
+    char *end;
+
+    errno = 0;
+    long value = strtol(text, &end, 10);
+    if (errno || !*text || *end || value < least || value > most)
+        argp_error(state, "--%s: \"%s\" is not a number from %ld to %ld", option, text, least, most);
+    return value;
+}
+
 const char *cli_nearest(const char *typed, const char *const *words)
 {
     size_t length = strlen(typed);

@@ -10,6 +10,7 @@
 #ifndef PTXBENCH_CLI_CLI_H
 #define PTXBENCH_CLI_CLI_H
 
+#include <argp.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -44,6 +45,9 @@ bool cli_use_color(FILE *stream);
 /* Flushes standard output and returns `status`, or CLI_TROUBLE when the output could not be written: a full disk is
  * told, a closed pipe is not. main calls it behind every command. */
 int cli_finish(int status);
+
+/* The value of --option, a decimal number from `least` to `most`; anything else is a usage error. */
+long cli_parse_number(struct argp_state *state, const char *option, const char *text, long least, long most);
 
 /* The word of `words` (NULL-terminated) nearest to `typed`, or NULL when none is near: for "did you mean". */
 const char *cli_nearest(const char *typed, const char *const *words);

@@ -28,7 +28,8 @@ static const char doc[] =
     "'ptxbench emu -- PROGRAM' runs a CUDA program on the emulator; 'ptxbench emu --help --' tells its options.\n\n"
     "FILE is PTX text, a shared object or fat binary that holds PTX, a .cu file, or a solution of FlashInfer-Trace "
     "(.json).\n"
-    "Exit status: 0 all of it is emulated, 1 some of it is not, 2 machine or tool trouble, 64 usage, or FILE is "
+    "Exit status: 0 all opcodes and modifiers are emulated, 1 some are not, 2 machine or tool trouble, 64 usage, or "
+    "FILE is "
     "malformed.";
 
 struct emu_options {
@@ -212,7 +213,7 @@ static void print_text(const struct emu_options *wanted, const struct censuses *
     if (problems)
         (void)printf("%s: %zu forms of instructions are not emulated\n", wanted->file, problems);
     else
-        (void)printf("%s: all instructions are emulated\n", wanted->file);
+        (void)printf("%s: all opcodes and modifiers are emulated\n", wanted->file);
 }
 
 int cmd_emu(int argc, char **argv)

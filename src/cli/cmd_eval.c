@@ -78,17 +78,6 @@ static const struct argp_option option_table[] = {
     {0},
 };
 
-static long parse_number(struct argp_state *state, const char *option, const char *text, long least, long most)
-{
-    char *end;
-
-    errno = 0;
-    long value = strtol(text, &end, 10);
-    if (errno || !*text || *end || value < least || value > most)
-        argp_error(state, "--%s: \"%s\" is not a number from %ld to %ld", option, text, least, most);
-    return value;
-}
-
 static void parse_choice(struct argp_state *state, struct judge_request *request, int key, const char *value)
 {
     if (key == OPTION_BINDING && !compile_binding_parse(value, &request->binding))
@@ -120,29 +109,29 @@ static error_t parse_protocol(int key, char *value, struct argp_state *state)
 
     switch (key) {
     case OPTION_SEED:
-        request->seed = (uint64_t)parse_number(state, "seed", value, 0, INT32_MAX);
+        request->seed = (uint64_t)cli_parse_number(state, "seed", value, 0, INT32_MAX);
         return 0;
     case OPTION_REPEAT:
-        options->repeat = parse_number(state, "repeat", value, 1, 100000);
+        options->repeat = cli_parse_number(state, "repeat", value, 1, 100000);
         return 0;
     case OPTION_TRIALS:
-        request->trials = (int)parse_number(state, "trials", value, 1, 16);
+        request->trials = (int)cli_parse_number(state, "trials", value, 1, 16);
         return 0;
     case OPTION_WARMUP:
-        request->warmup = (int)parse_number(state, "warmup", value, 1, 1000);
+        request->warmup = (int)cli_parse_number(state, "warmup", value, 1, 1000);
         return 0;
     case OPTION_ITERATIONS:
-        request->iterations = (int)parse_number(state, "iterations", value, 5, 1000);
+        request->iterations = (int)cli_parse_number(state, "iterations", value, 5, 1000);
         return 0;
     case OPTION_PAUSE:
-        request->pause_ns = parse_number(state, "pause", value, 0, 100000) * 1000;
+        request->pause_ns = cli_parse_number(state, "pause", value, 0, 100000) * 1000;
         request->pause_ns = request->pause_ns ? request->pause_ns : -1;
         return 0;
     case OPTION_RUNNERS:
-        options->runners = parse_number(state, "runners", value, 1, 8);
+        options->runners = cli_parse_number(state, "runners", value, 1, 8);
         return 0;
     case OPTION_COMPILE_TIMEOUT:
-        request->compile_timeout_ns = parse_number(state, "compile-timeout", value, 1, 3600) * 1000000000;
+        request->compile_timeout_ns = cli_parse_number(state, "compile-timeout", value, 1, 3600) * 1000000000;
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;

@@ -55,17 +55,6 @@ static const char usage_text[] = "RUN...\ndiff A B\n--paper DIR";
 static const char doc[] = "Metrics and tables of runs: folders, per-turn CSV, verdicts, FlashInfer-Trace traces.\v"
                           "diff: A and B are paths, or PATH@NAME for the runs whose model or run is NAME.";
 
-static long parse_number(struct argp_state *state, const char *option, const char *text, long least, long most)
-{
-    char *end;
-
-    errno = 0;
-    long value = strtol(text, &end, 10);
-    if (errno || !*text || *end || value < least || value > most)
-        argp_error(state, "--%s: \"%s\" is not a number from %ld to %ld", option, text, least, most);
-    return value;
-}
-
 static void parse_turns(struct argp_state *state, struct report_options *into, const char *text)
 {
     into->limit_count = 0;
@@ -146,10 +135,10 @@ static error_t parse_statistics(int key, char *value, struct argp_state *state)
         parse_turns(state, &into->report, value);
         return 0;
     case OPTION_SEED:
-        into->report.metric.seed = (uint64_t)parse_number(state, "seed", value, 0, INT32_MAX);
+        into->report.metric.seed = (uint64_t)cli_parse_number(state, "seed", value, 0, INT32_MAX);
         return 0;
     case OPTION_RESAMPLES:
-        draws = parse_number(state, "resamples", value, 0, 1000000);
+        draws = cli_parse_number(state, "resamples", value, 0, 1000000);
         into->report.metric.resamples = draws ? (int)draws : -1;
         return 0;
     case OPTION_SPEEDUP:

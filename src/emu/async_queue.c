@@ -1,3 +1,4 @@
+#include "base/splitmix.h"
 #include "emu/machine.h"
 
 /* Unlinks, lands and frees the operation at `link`. */
@@ -61,10 +62,11 @@ bool emu_async_step(struct emu_cluster *cluster, bool force, enum emu_result *re
     if (!cluster->async_head)
         return false;
     if (grid->schedule.completion == 2) {
-        grid->random = grid->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-        if (!force && (grid->random >> 60) >= 6)
+        uint64_t random = splitmix_next(&grid->random);
+
+        if (!force && (random >> 60) >= 6)
             return false;
-        skip = (grid->random >> 33) % cluster->async_count;
+        skip = (random >> 33) % cluster->async_count;
     } else if (grid->schedule.completion == 1 && !force) {
         return false;
     }

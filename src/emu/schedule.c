@@ -4,6 +4,7 @@
  */
 #include <inttypes.h>
 
+#include "base/splitmix.h"
 #include "emu/groups.h"
 #include "emu/machine_new.h"
 
@@ -24,22 +25,12 @@ enum cluster_state {
     CLUSTER_FAULT
 };
 
-static uint64_t next_random(struct emu_grid *grid)
-{
-    uint64_t x = grid->random ? grid->random : UINT64_C(0x9e3779b97f4a7c15);
-
-    x ^= x << 13;
-    x ^= x >> 7;
-    x ^= x << 17;
-    return grid->random = x;
-}
-
 static uint64_t quantum_of(struct emu_grid *grid)
 {
     if (grid->schedule.quantum)
         return grid->schedule.quantum;
     if (grid->schedule.completion == 2)
-        return 1 + next_random(grid) % 256;
+        return 1 + splitmix_next(&grid->random) % 256;
     return QUANTUM_MAX;
 }
 

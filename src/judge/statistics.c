@@ -4,21 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/splitmix.h"
+
 enum { DEFAULT_RESAMPLES = 1000, MIN_SAMPLES = 5 };
-
-/* splitmix64: one multiplication-mixed counter; good enough to draw indices, and the same everywhere. */
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
 
 static size_t random_index(uint64_t *state, size_t count)
 {
-    return (size_t)(((unsigned __int128)next_random(state) * count) >> 64);
+    return (size_t)(((unsigned __int128)splitmix_next(state) * count) >> 64);
 }
 
 static int compare_doubles(const void *a, const void *b)

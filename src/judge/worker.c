@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/resource.h"
+#include "base/splitmix.h"
 #include "judge/worker_internal.h"
 
 bool worker_open(const struct worker_options *options, struct worker **out, struct error *error)
@@ -204,11 +205,7 @@ void evaluate_phase(struct evaluation_run *run, const char *name)
 
 uint64_t evaluate_draw(struct evaluation_run *run)
 {
-    uint64_t z = (run->nonce += 0x9e3779b97f4a7c15ULL);
-
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-    return z ^ (z >> 31);
+    return splitmix_next(&run->nonce);
 }
 
 bool evaluate_trouble(struct evaluation_run *run, const struct error *error)

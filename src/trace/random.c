@@ -2,25 +2,17 @@
 
 #include <math.h>
 
+#include "base/splitmix.h"
 #include "trace/convert.h"
-
-static const uint64_t GOLDEN = 0x9e3779b97f4a7c15u;
-
-static uint64_t mix(uint64_t x)
-{
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
-}
 
 uint64_t random_key(uint64_t seed, uint64_t tensor_index)
 {
-    return mix(seed + GOLDEN * (tensor_index + 1));
+    return splitmix_mix(seed + SPLITMIX_STEP * (tensor_index + 1));
 }
 
 uint64_t random_key_bits(uint64_t key, uint64_t element)
 {
-    return mix(key + GOLDEN * (element + 1));
+    return splitmix_mix(key + SPLITMIX_STEP * (element + 1));
 }
 
 uint64_t random_bits(uint64_t seed, uint64_t tensor_index, uint64_t element)

@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/process.h"
 #include "emu/tensor_map.h"
+#include "nvcc_ptx.h"
 #include "trace/convert.h"
 
-enum { BF16 = 9, THREADS = 384, SHARED_BYTES_ALIGN = 1024, COMPILE_SECONDS = 120, SOURCE_BYTES_MAX = 1 << 20 };
+enum { BF16 = 9, THREADS = 384, SHARED_BYTES_ALIGN = 1024, SOURCE_BYTES_MAX = 1 << 20 };
 
 static bool substitute(struct buffer *source, const char *replace, const char *with, struct error *error)
 {
@@ -35,34 +35,6 @@ static bool append_file(const char *path, struct buffer *out, struct error *erro
     return buffer_append(out, text, length) || error_set(error, ERROR_MEMORY, "out of memory");
 }
 
-static bool run_nvcc(const char *folder, struct error *error)
-{
-    char input[512], output[512];
-    const char *argv[] = {NVCC,
-                          "-ptx",
-                          "-O3",
-                          "-std=c++17",
-                          "-lineinfo",
-                          "-arch=sm_90a",
-                          "-I" TVM_FFI_INCLUDE,
-                          "-I" SOURCE_ROOT "/kernels/hopper",
-                          "-o",
-                          output,
-                          input,
-                          NULL};
-    struct process_spec spec = {
-        .argv = argv, .timeout_ns = (int64_t)COMPILE_SECONDS * 1000000000, .output_limit = 65536};
-    struct process_end end;
-    AUTO_BUFFER out = buffer_new(65536);
-    AUTO_BUFFER errors = buffer_new(65536);
-
-    (void)snprintf(input, sizeof input, "%s/kernel.cu", folder);
-    (void)snprintf(output, sizeof output, "%s/kernel.ptx", folder);
-    if (!process_run(&spec, &out, &errors, &end, error))
-        return false;
-    return end.exit_status == 0 || error_set(error, ERROR_TOOL, "nvcc failed: %s", errors.data);
-}
-
 bool hopper_compile(const char *name, const char *replace, const char *with, struct buffer *ptx, struct error *error)
 {
     char folder[] = "/tmp/ptxbench-emu-XXXXXX", path[512];
@@ -74,12 +46,9 @@ bool hopper_compile(const char *name, const char *replace, const char *with, str
         return error_set(error, ERROR_SYSTEM, "no temporary folder");
     ok = append_file(path, &source, error) && (!replace || substitute(&source, replace, with, error));
     (void)snprintf(path, sizeof path, "%s/kernel.cu", folder);
-    ok = ok && file_write(path, source.data, source.length, 0600, error) && run_nvcc(folder, error);
+    ok = ok && file_write(path, source.data, source.length, 0600, error) && nvcc_ptx(path, ptx, error);
     (void)unlink(path);
     buffer_free(&source);
-    (void)snprintf(path, sizeof path, "%s/kernel.ptx", folder);
-    ok = ok && append_file(path, ptx, error);
-    (void)unlink(path);
     (void)rmdir(folder);
     return ok;
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/process.h"
+#include "../../emu/nvcc_ptx.h"
 #include "emu/emulator.h"
 
 enum { PTX_MAX = 4 << 20 };
@@ -15,58 +15,17 @@ static struct emulator_module *module;
 static struct arena *arena;
 static struct emulator_report report;
 
-static bool run_nvcc(const char *nvcc, const char *output)
-{
-    const char *const argv[] = {
-        nvcc, "-ptx", "-std=c++17", "-lineinfo", "-arch=sm_90a", "-o", output, SOURCE_ROOT "/tests/emu/core_kernels.cu",
-        NULL};
-    struct process_spec spec = {.argv = argv, .timeout_ns = INT64_C(120000000000), .output_limit = 1 << 16};
-    struct buffer out = buffer_new(1 << 16), errors = buffer_new(1 << 16);
-    struct process_end end;
-    struct error error = {0};
-    bool ok = process_run(&spec, &out, &errors, &end, &error) && end.exit_status == 0;
-
-    if (errors.length)
-        print_message("%s\n", errors.data);
-    buffer_free(&out);
-    buffer_free(&errors);
-    return ok;
-}
-
-/* The PTX, or NULL when there is no nvcc. */
-static char *compile(void)
-{
-    char folder[] = "/tmp/core_kernels.XXXXXX", path[64];
-    char *text = NULL;
-    FILE *file;
-
-    assert_non_null(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/k.ptx", folder);
-    if (run_nvcc("nvcc", path) || run_nvcc("/usr/local/cuda/bin/nvcc", path)) {
-        file = fopen(path, "r");
-        assert_non_null(file);
-        text = calloc(1, PTX_MAX);
-        assert_non_null(text);
-        assert_true(fread(text, 1, PTX_MAX - 1, file) > 0);
-        (void)fclose(file);
-    }
-    (void)remove(path);
-    (void)rmdir(folder);
-    return text;
-}
-
 static int setup(void **state)
 {
     struct error error = {0};
-    char *ptx = compile();
+    AUTO_BUFFER ptx = buffer_new(PTX_MAX);
 
     (void)state;
     arena = arena_new();
-    if (!emulator_new("sm_90a", &emulator, &error))
+    if (!emulator_new("sm_90a", &emulator, &error) ||
+        !nvcc_ptx(SOURCE_ROOT "/tests/emu/core_kernels.cu", &ptx, &error) ||
+        !emulator_load(emulator, "core_kernels.ptx", ptx.data, ptx.length, &module, &error))
         fail_msg("%s", error.message);
-    if (ptx && !emulator_load(emulator, "core_kernels.ptx", ptx, strlen(ptx), &module, &error))
-        fail_msg("%s", error.message);
-    free(ptx);
     return 0;
 }
 
@@ -91,8 +50,6 @@ static enum emulator_outcome launch(const char *kernel, struct shape shape, cons
     size_t end = 0;
     struct error error = {0};
 
-    if (!module)
-        skip();
     for (size_t i = 0; sizes[i]; i++) {
         size_t size = (size_t)(sizes[i] - '0');
 

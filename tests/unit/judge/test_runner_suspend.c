@@ -23,8 +23,7 @@ static void find_fake_runner(char *out, size_t size)
     self[length] = '\0';
     *strrchr(self, '/') = '\0';
     (void)snprintf(out, size, "%s/fake_runner", self);
-    if (access(out, X_OK))
-        skip();
+    assert_int_equal(access(out, X_OK), 0);
 }
 
 static struct runner_client *start_loaded(void)
