@@ -63,6 +63,17 @@ static void choose_next_turn(struct trajectory *trajectory)
     }
 }
 
+/* One more than the turns, so that the turn under way always exists. */
+static void make_room(struct trajectory *trajectory, size_t used)
+{
+    size_t count = (size_t)trajectory->plan.planned_turns + 1;
+    struct trajectory_turn *turns = arena_calloc(trajectory->arena, count, sizeof *turns);
+
+    if (used)
+        memcpy(turns, trajectory->turns, used * sizeof *turns);
+    trajectory->turns = turns;
+}
+
 static bool apply_started(struct trajectory *trajectory, const struct event_started *started, struct error *error)
 {
     struct arena *arena = trajectory->arena;
@@ -77,8 +88,7 @@ static bool apply_started(struct trajectory *trajectory, const struct event_star
                             &trajectory->plan.system_sha256, &trajectory->plan.task_sha256};
     for (size_t i = 0; i < ARRAY_LEN(texts); i++)
         *texts[i] = arena_strdup(arena, *texts[i]);
-    /* One more than the turns, so that the turn under way always exists. */
-    trajectory->turns = arena_calloc(arena, TRAJECTORY_TURNS_MAX + 1, sizeof *trajectory->turns);
+    make_room(trajectory, 0);
     choose_next_turn(trajectory);
     return true;
 }
@@ -217,7 +227,9 @@ static bool apply_reopened(struct trajectory *trajectory, int64_t planned_turns,
     if (planned_turns < trajectory->plan.planned_turns || planned_turns > TRAJECTORY_TURNS_MAX)
         return error_set(error, ERROR_INPUT, "reopened with fewer turns than planned, or with more than %d",
                          TRAJECTORY_TURNS_MAX);
+    size_t used = (size_t)trajectory->plan.planned_turns + 1;
     trajectory->plan.planned_turns = planned_turns;
+    make_room(trajectory, used);
     trajectory->retries = 0;
     trajectory->end_message = NULL;
     turn = current(trajectory);

@@ -1,0 +1,421 @@
+#define _GNU_SOURCE
+#include "agent/run.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+
+#include "agent/run_internal.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/interrupt.h"
+
+/* Hundreds of calls are hundreds of sockets. */
+static void raise_descriptor_limit(void)
+{
+    struct rlimit limit;
+
+    if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+static void complete_config(struct run *run)
+{
+    struct run_config *config = &run->config;
+    const char *folder = run->folder.path;
+    size_t length = strlen(folder);
+
+    while (length > 1 && folder[length - 1] == '/')
+        length--;
+    if (!config->name)
+        config->name = file_basename(arena_strndup(run->arena, folder, length));
+    if (!config->variants.count)
+        run_names_add(&config->variants, run->arena, "0");
+    if (!config->devices.count)
+        run_names_add(&config->devices, run->arena, "cuda:0");
+}
+
+static bool open_models(struct run *run, struct error *error)
+{
+    size_t count = run->config.models.count;
+
+    run->models = arena_calloc(run->arena, count, sizeof *run->models);
+    run->model_states = arena_calloc(run->arena, count, sizeof *run->model_states);
+    for (size_t i = 0; i < count; i++)
+        if (!model_config_open(run->arena, run->config.models.items[i].name, &run->models[i], error))
+            return false;
+    return true;
+}
+
+static bool open_tasks(struct run *run, struct error *error)
+{
+    size_t count = run->config.task_roots.count;
+    const char **roots = arena_calloc(run->arena, count + 1, sizeof *roots);
+
+    for (size_t i = 0; i < count; i++)
+        roots[i] = run->config.task_roots.items[i].name;
+    return trace_set_open(roots, count, &run->tasks, error);
+}
+
+static bool make_members(struct run *run, struct error *error)
+{
+    run->members = arena_calloc(run->arena, run->plan.count, sizeof *run->members);
+    run->active = arena_calloc(run->arena, run->plan.count, sizeof(struct member *));
+    for (size_t i = 0; i < run->plan.count; i++) {
+        struct member *member = &run->members[i];
+        member->planned = &run->plan.items[i];
+        member->position = i;
+        member->line = (struct run_line){.name = member->planned->name, .planned_turns = run->config.turns};
+        member->log = run_folder_log(run->arena, run->folder.path, member->planned->name);
+        if (!file_make_folder(arena_printf(run->arena, "%s/trajectories/%s", run->folder.path, member->line.name),
+                              error))
+            return false;
+    }
+    return true;
+}
+
+static bool check_names(const struct run *run, const char *const *names, struct error *error)
+{
+    size_t count = 0;
+
+    while (names[count])
+        count++;
+    bool same = count == run->plan.count;
+    for (size_t i = 0; same && i < count; i++)
+        same = !strcmp(names[i], run->plan.items[i].name);
+    if (same)
+        return true;
+    (void)error_set(error, ERROR_INPUT, "%s: the plan in run.json is another than models and tasks give now",
+                    run->folder.path);
+    return error_hint(error, "were models or tasks renamed since the run began?");
+}
+
+/* Whether a member has something to do in this session; takes it up again when its end allows. */
+static bool reopen(struct run *run, struct member *member, struct error *error)
+{
+    int64_t planned = member->line.planned_turns + run->options.extend_turns;
+    struct event event = {.kind = EVENT_REOPENED, .planned_turns = planned};
+
+    if (trajectory_is_done(&member->trajectory)) {
+        if (!trajectory_can_reopen(&member->trajectory, planned))
+            return true;
+        return run_record(run, member, &event, error);
+    }
+    return true;
+}
+
+static void add_sums(struct trajectory_sums *into, const struct trajectory_sums *from)
+{
+    into->calls += from->calls;
+    into->input_tokens += from->input_tokens;
+    into->cached_tokens += from->cached_tokens;
+    into->output_tokens += from->output_tokens;
+    into->reasoning_tokens += from->reasoning_tokens;
+    into->cost_usd += from->cost_usd;
+    into->cost_known = into->cost_known && from->cost_known;
+    into->elapsed_ms += from->elapsed_ms;
+    into->retries += from->retries;
+    into->events += from->events;
+}
+
+static bool replay_logs(struct run *run, struct error *error)
+{
+    for (size_t i = 0; i < run->plan.count; i++) {
+        struct member *member = &run->members[i];
+        if (!run_member_load(run, member, error))
+            return false;
+        add_sums(&run->sums, &member->line.sums);
+        if (!reopen(run, member, error) || !run_derive_member(run, member, error))
+            return false;
+        member->line.state = trajectory_is_done(&member->trajectory) ? RUN_DONE : RUN_WAITING;
+        run_member_unload(member);
+    }
+    return true;
+}
+
+static bool prepare_new(struct run *run, struct error *error)
+{
+    run->config = *run->options.config;
+    if (!run_config_check(&run->config, error) || !run_folder_open(run->arena, run->options.folder, true, &run->folder, error))
+        return false;
+    complete_config(run);
+    return open_models(run, error) && open_tasks(run, error) &&
+           plan_make(run->arena, &run->config, run->models, run->tasks, &run->plan, error) &&
+           make_members(run, error) &&
+           run_folder_write_plan(&run->folder, &run->config, &run->plan, run->options.version, error);
+}
+
+static bool prepare_resumed(struct run *run, struct error *error)
+{
+    const char **names;
+
+    if (!run_folder_open(run->arena, run->options.folder, false, &run->folder, error) ||
+        !run_folder_read_plan(run->arena, run->options.folder, &run->config, &names, error) ||
+        !run_config_check(&run->config, error))
+        return error->code == ERROR_USAGE ? error_prefix(error, "%s/run.json", run->options.folder) : false;
+    return open_models(run, error) && open_tasks(run, error) &&
+           plan_make(run->arena, &run->config, run->models, run->tasks, &run->plan, error) &&
+           check_names(run, names, error) && make_members(run, error) && replay_logs(run, error);
+}
+
+static bool open_evaluator(struct run *run, struct error *error)
+{
+    const struct run_config *config = &run->config;
+    size_t words = 0;
+
+    while (run->options.worker[words])
+        words++;
+    const char **program = arena_calloc(run->arena, words + 2 * config->task_roots.count + 1, sizeof *program);
+    memcpy(program, run->options.worker, words * sizeof *program);
+    for (size_t i = 0; i < config->task_roots.count; i++) {
+        program[words++] = "--tasks";
+        program[words++] = config->task_roots.items[i].name;
+    }
+    const char **devices = arena_calloc(run->arena, config->devices.count, sizeof *devices);
+    for (size_t i = 0; i < config->devices.count; i++)
+        devices[i] = config->devices.items[i].name;
+    struct evaluator_options options = {
+        .program = program,
+        .devices = devices,
+        .device_count = config->devices.count,
+        .scratch = realpath(file_join(run->arena, run->folder.path, "scratch"), NULL),
+        .timeout_ns = config->evaluation.timeout_s * 1000000000,
+    };
+    bool ok = evaluator_new(&options, &run->evaluator, error);
+    free((char *)options.scratch);
+    return ok;
+}
+
+static bool watch(struct run *run, int fd, struct error *error)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
+
+    return !epoll_ctl(run->wake, EPOLL_CTL_ADD, fd, &event) || error_system(error, errno, "cannot wait for events");
+}
+
+static bool open_machinery(struct run *run, struct error *error)
+{
+    run->wake = epoll_create1(EPOLL_CLOEXEC);
+    if (run->wake < 0)
+        return error_system(error, errno, "cannot wait for events");
+    if (!open_evaluator(run, error) || !watch(run, evaluator_fd(run->evaluator), error) ||
+        (interrupt_fd() >= 0 && !watch(run, interrupt_fd(), error)))
+        return false;
+    run->options.chat.wake_fd = run->wake;
+    return chat_client_new(&run->options.chat, &run->chat, error) &&
+           (!run->config.notes || notes_open(run->config.notes, &run->notes, error));
+}
+
+bool run_open(const struct run_options *options, struct run **out, struct error *error)
+{
+    struct arena *arena = arena_new();
+    struct run *run = arena_alloc(arena, sizeof *run);
+
+    raise_descriptor_limit();
+    *run = (struct run){.arena = arena, .options = *options, .folder = {.lock = -1}, .wake = -1};
+    run->sums.cost_known = true;
+    run->turns_path = arena_printf(arena, "%s/turns.jsonl", options->folder);
+    bool ok = (options->resume ? prepare_resumed(run, error) : prepare_new(run, error)) &&
+              context_policy_parse(run->config.context, &run->policy) && run_derive_turns(run, false, error) &&
+              open_machinery(run, error);
+    if (!ok) {
+        run_close(run);
+        return false;
+    }
+    *out = run;
+    return true;
+}
+
+void run_close(struct run *run)
+{
+    if (!run)
+        return;
+    chat_client_free(run->chat);
+    evaluator_free(run->evaluator);
+    notes_free(run->notes);
+    if (run->wake >= 0)
+        (void)close(run->wake);
+    for (size_t i = 0; run->members && i < run->plan.count; i++)
+        run_member_unload(&run->members[i]);
+    trace_set_free(run->tasks);
+    if (run->folder.lock >= 0)
+        (void)file_remove_tree(file_join(run->arena, run->folder.path, "scratch"));
+    run_folder_close(&run->folder);
+    arena_free(run->arena);
+}
+
+static const struct model_state *state_of_model(const struct run *run, const struct member *member)
+{
+    return &run->model_states[member->planned->model - run->models];
+}
+
+/* Begins further trajectories while there is room. */
+static bool admit(struct run *run, struct error *error)
+{
+    while (run->active_count < (size_t)run->config.parallel && run->next < run->plan.count && !run->pause) {
+        struct member *member = &run->members[run->next++];
+        if (member->line.state != RUN_WAITING || state_of_model(run, member)->dead)
+            continue;
+        if (!run_member_load(run, member, error) ||
+            (member->line.started &&
+             !run_prompts_find(run, member->planned, &member->trajectory.plan, &member->prompts, error)))
+            return false;
+        member->line.state = RUN_ACTIVE;
+        run->active[run->active_count++] = member;
+    }
+    return true;
+}
+
+/* Those that are over leave; parked ones leave too, to be taken up by a later session. */
+static void dismiss(struct run *run)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < run->active_count; i++) {
+        struct member *member = run->active[i];
+        bool over = trajectory_is_done(&member->trajectory);
+        if (!over && !member->parked) {
+            run->active[kept++] = member;
+            continue;
+        }
+        member->line.state = over ? RUN_DONE : RUN_WAITING;
+        run_member_unload(member);
+    }
+    run->active_count = kept;
+}
+
+static bool advance_all(struct run *run, struct error *error)
+{
+    for (size_t i = 0; i < run->active_count; i++)
+        if (!run_advance(run, run->active[i], error))
+            return false;
+    dismiss(run);
+    return true;
+}
+
+static bool take_evaluations(struct run *run, struct error *error)
+{
+    const struct evaluation *evaluation;
+
+    while ((evaluation = evaluator_next(run->evaluator))) {
+        struct member *member = evaluation->context;
+        if (!run_take_evaluation(run, member, evaluation, error) || !run_advance(run, member, error))
+            return false;
+    }
+    return true;
+}
+
+/* Every reply that is there; waits for the first one, or for anything else that wakes, at most timeout_ms. */
+static bool take_replies(struct run *run, int timeout_ms, struct error *error)
+{
+    const struct chat_reply *reply;
+    void *context;
+
+    while ((reply = chat_client_next(run->chat, timeout_ms, &context))) {
+        struct member *member = context;
+        if (!run_take_reply(run, member, reply, error) || !run_advance(run, member, error))
+            return false;
+        timeout_ms = 0;
+    }
+    return true;
+}
+
+static int wait_ms(const struct run *run, int64_t next_tick_ns)
+{
+    int64_t until = evaluator_deadline_ns(run->evaluator);
+
+    if (run->options.observer.tick && next_tick_ns < until)
+        until = next_tick_ns;
+    for (size_t i = 0; i < run->active_count; i++) {
+        const struct member *member = run->active[i];
+        if (!member->call_open && !member->evaluation_open && member->not_before_ns < until)
+            until = member->not_before_ns;
+    }
+    int64_t left = until == INT64_MAX ? 60000 : (until - clock_now_ns() + 999999) / 1000000;
+    return left < 0 ? 0 : left > 60000 ? 60000 : (int)left;
+}
+
+/* chat_client_next returns at once when nothing is pending. */
+static void wait_without_calls(const struct run *run, int timeout_ms)
+{
+    struct epoll_event event;
+
+    (void)epoll_wait(run->wake, &event, 1, timeout_ms);
+}
+
+bool run_execute(struct run *run, struct error *error)
+{
+    const struct run_observer *observer = &run->options.observer;
+    int64_t next_tick = 0;
+
+    run->started_ns = clock_now_ns();
+    while (!interrupt_requested()) {
+        if (!admit(run, error) || !advance_all(run, error))
+            return false;
+        if (!run->active_count && (run->pause || run->next >= run->plan.count))
+            break;
+        if (observer->tick && clock_now_ns() >= next_tick) {
+            observer->tick(observer->context, run);
+            next_tick = clock_now_ns() + observer->tick_ns;
+        }
+        if (!run->active_count)
+            continue;
+        int timeout = wait_ms(run, next_tick);
+        if (!chat_client_pending(run->chat))
+            wait_without_calls(run, timeout);
+        if (!take_replies(run, chat_client_pending(run->chat) ? timeout : 0, error) || !take_evaluations(run, error))
+            return false;
+    }
+    run->finished = true;
+    if (observer->tick)
+        observer->tick(observer->context, run);
+    return run_derive_turns(run, true, error);
+}
+
+const struct run_config *run_config_of(const struct run *run)
+{
+    return &run->config;
+}
+
+const struct plan *run_plan_of(const struct run *run)
+{
+    return &run->plan;
+}
+
+size_t run_line_count(const struct run *run)
+{
+    return run->plan.count;
+}
+
+const struct run_line *run_line_at(const struct run *run, size_t index)
+{
+    return &run->members[index].line;
+}
+
+struct run_totals run_totals_of(const struct run *run)
+{
+    struct run_totals totals = {.trajectories = run->plan.count,
+                                .active = run->active_count,
+                                .session_turns = run->session_turns,
+                                .elapsed_ns = run->started_ns ? clock_now_ns() - run->started_ns : 0,
+                                .sums = {.cost_known = true},
+                                .calls_open = chat_client_pending(run->chat),
+                                .evaluations = evaluator_load(run->evaluator),
+                                .pause = run->pause};
+
+    for (size_t i = 0; i < run->plan.count; i++) {
+        const struct run_line *line = &run->members[i].line;
+        add_sums(&totals.sums, &line->sums);
+        totals.turns += line->turn;
+        totals.turns_planned += line->state == RUN_DONE ? line->turn : line->planned_turns;
+        totals.done += line->state == RUN_DONE;
+        if (line->state == RUN_DONE)
+            totals.ended[line->end_reason]++;
+    }
+    for (size_t i = 0; i < run->config.models.count && !totals.pause; i++)
+        totals.pause = run->model_states[i].dead;
+    return totals;
+}
