@@ -91,6 +91,16 @@ static void loses_less_than_half_a_percent_of_the_corpus(void **state)
     assert_true(20 * tally.asked < tally.cases);
 }
 
+static void loses_less_than_half_a_percent_of_the_held_out_answers(void **state)
+{
+    struct tally tally = judge_corpus(CORPUS "held_out.jsonl");
+
+    (void)state;
+    assert_true(tally.cases >= 60);
+    assert_true(200 * tally.lost < tally.cases);
+    assert_true(20 * tally.asked < tally.cases);
+}
+
 static struct extract_result extract(struct arena *arena, const char *answer)
 {
     struct extract_result result;
@@ -187,6 +197,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loses_less_than_half_a_percent_of_the_corpus),
+        cmocka_unit_test(loses_less_than_half_a_percent_of_the_held_out_answers),
         cmocka_unit_test(asks_and_reads_the_reply),
         cmocka_unit_test(accepts_bytes_without_terminator_and_nul),
         cmocka_unit_test(reads_python_kernels),
