@@ -33,10 +33,10 @@ static bool contains_word(struct text_span text, const char *word)
 /* Of the last two lines before the block. */
 static enum cue cue_of(const struct scan_block *block)
 {
-    static const char *const rejected[] = {"naive",      "baseline",     "original",   "previous",      "old",
-                                           "incorrect",  "wrong",        "broken",     "buggy",         "alternative",
-                                           "do not use", "don't use",    "comparison", "for reference", "unoptimized",
-                                           "fallback",   "first attempt"};
+    static const char *const rejected[] = {
+        "naive",   "baseline", "original",      "previous",    "old",       "incorrect",    "wrong",
+        "broken",  "buggy",    "alternative",   "do not use",  "don't use", "comparison",   "alternatively",
+        "simpler", "slower",   "for reference", "unoptimized", "fallback",  "first attempt"};
     static const char *const final[] = {"final", "complete", "full", "corrected", "fixed", "submission", "solution"};
     struct text_span text = span_trim(block->intro);
     size_t begin = text.length;
@@ -78,6 +78,19 @@ static bool is_candidate(const struct scan *scan, const struct scan_block *block
     return syntax->codelike;
 }
 
+static void unwrap(struct arena *arena, struct scan_block *block)
+{
+    enum tag_class class = extract_tag_class(block->tag);
+
+    if ((class != TAG_CUDA && extract_heredoc(arena, block->code, &block->code)) ||
+        extract_json_string(arena, block->code, &block->code) ||
+        (class == TAG_PYTHON && extract_python_string(arena, block->code, &block->code)))
+        block->tag = "cu";
+    block->code = extract_without_entities(arena, block->code);
+    if (block->fenced)
+        block->code = extract_without_numbers(arena, block->code);
+}
+
 /* Candidates among the blocks of the answer proper, or of its thinking parts. */
 static void collect(struct choice *choice, struct scan *scan, bool thinking)
 {
@@ -92,11 +105,8 @@ static void collect(struct choice *choice, struct scan *scan, bool thinking)
         struct scan_block block = scan->blocks.items[i];
         if (block.thinking != thinking)
             continue;
-        if (scan->language == EXTRACT_CUDA && extract_tag_class(block.tag) != TAG_CUDA &&
-            extract_heredoc(scan->arena, block.code, &block.code))
-            block.tag = "cu";
         if (scan->language == EXTRACT_CUDA)
-            block.code = extract_without_entities(scan->arena, block.code);
+            unwrap(scan->arena, &block);
         struct syntax syntax = extract_syntax(block.code, scan->language);
         if (!is_candidate(scan, &block, &syntax))
             continue;
@@ -238,7 +248,8 @@ static void choose_partial(const struct choice *choice, struct extract_result *o
     size_t pick = last;
     size_t kernels = 0;
 
-    if (!choice->blocks[last].closed && !choice->syntax[last].whole) {
+    if (!choice->blocks[last].closed &&
+        (!choice->syntax[last].whole || (choice->blocks[last].fenced && !choice->syntax[last].entry))) {
         decide(out, EXTRACT_TRUNCATED, choice->blocks[last].code, "the answer ends inside its last block of code");
         return;
     }
@@ -304,6 +315,8 @@ void extract_code_of(const char *answer, size_t bytes, enum extract_language lan
     *out = (struct extract_result){.reason = ""};
     if (language == EXTRACT_CUDA && extract_json_string(arena, text, &text))
         text = normalise(arena, text.text, text.length);
+    else if (span_find(text, "__global__") && !span_find(text, "\n") && span_find(text, "\\n"))
+        text = extract_unescape(arena, text); /* line ends that were escaped once too often */
     extract_scan_answer(&scan, text);
     out->blocks = scan.fenced;
     collect(&choice, &scan, false);

@@ -196,6 +196,8 @@ static struct text_span dedent(struct arena *arena, struct text_span raw, size_t
     }
     for (size_t offset = 0; span_next_line(raw, &offset, &line);) {
         size_t skip = 0;
+        if (!length && !span_trim(line).length)
+            continue;
         while (skip < indent && skip < line.length && strchr(" \t>", line.text[skip]))
             skip++;
         memcpy(out + length, line.text + skip, line.length - skip);
@@ -247,6 +249,7 @@ static void add_plain(struct walk *walk, size_t end)
          !span_find(region, "TVM_FFI_DLL_EXPORT")))
         return;
     region = extract_without_entities(walk->scan->arena, region);
+    region = extract_without_numbers(walk->scan->arena, region);
     size_t begin = extract_code_begin(region.text, region.length);
     struct text_span code = {region.text + begin, region.length - begin};
     struct scan_block *block;

@@ -40,7 +40,15 @@ struct scan {
 void extract_scan_answer(struct scan *scan, struct text_span answer);
 
 /* Where a C++ lexer stands. Zero: at the start of a file. */
-enum lex_state { LEX_CODE, LEX_LINE_COMMENT, LEX_BLOCK_COMMENT, LEX_STRING, LEX_CHARACTER, LEX_RAW_STRING };
+enum lex_state {
+    LEX_CODE,
+    LEX_LINE_COMMENT,
+    LEX_BLOCK_COMMENT,
+    LEX_STRING,
+    LEX_CHARACTER,
+    LEX_RAW_STRING,
+    LEX_DISABLED /* behind #if 0 */
+};
 
 struct lexer {
     enum lex_state state;
@@ -53,6 +61,7 @@ struct lexer {
     bool elided;         /* a comment says that something is left out */
     int branch_depth[8]; /* at the #if of each open conditional: the other branch starts there again */
     int branches;
+    int disabled; /* conditionals open inside an #if 0, itself included */
     bool line_begin;
     char previous; /* last character of code that is no blank */
 };
@@ -78,10 +87,17 @@ size_t extract_code_extent(const char *text, size_t length);
 /* Offset of the first line of code, or `length`. */
 size_t extract_code_begin(const char *text, size_t length);
 
-/* Code in another wrapping: a shell here-document, HTML entities, a string of a JSON object. False: not wrapped so. */
+/* Code in another wrapping: a shell here-document, a string of a JSON object, a Python string. False: not wrapped so. */
 bool extract_heredoc(struct arena *arena, struct text_span block, struct text_span *code);
+bool extract_json_string(struct arena *arena, struct text_span text, struct text_span *code);
+bool extract_python_string(struct arena *arena, struct text_span block, struct text_span *code);
+
+/* Code without HTML entities or line numbers; the text itself when there are none. */
 struct text_span extract_without_entities(struct arena *arena, struct text_span code);
-bool extract_json_string(struct arena *arena, struct text_span answer, struct text_span *code);
+struct text_span extract_without_numbers(struct arena *arena, struct text_span code);
+
+/* With the escapes of C and JSON strings resolved. */
+struct text_span extract_unescape(struct arena *arena, struct text_span text);
 
 /* Substring search in a span; NULL when absent. */
 const char *span_find(struct text_span span, const char *needle);

@@ -117,7 +117,10 @@ static void note_directive(struct lexer *lexer, struct text_span line)
     line.text++;
     line.length--;
     line = span_trim(line);
-    if (span_starts(line, "if")) {
+    if (span_starts(line, "if 0") && (line.length == 4 || isspace((unsigned char)line.text[4]))) {
+        lexer->state = LEX_DISABLED;
+        lexer->disabled = 0; /* its own line is read again in that state */
+    } else if (span_starts(line, "if")) {
         if ((size_t)lexer->branches < most)
             lexer->branch_depth[lexer->branches] = lexer->depth;
         lexer->branches++;
@@ -163,6 +166,8 @@ static size_t read_code(struct lexer *lexer, const char *at, size_t left)
     } else if (*at == '#' && (!lexer->previous || lexer->line_begin)) {
         const char *end = memchr(at, '\n', left);
         note_directive(lexer, (struct text_span){at, end ? (size_t)(end - at) : left});
+        if (lexer->state == LEX_DISABLED)
+            return 0;
     }
     lexer->line_begin = *at == '\n' || (lexer->line_begin && isspace((unsigned char)*at));
     if (!isspace((unsigned char)*at))
@@ -216,6 +221,31 @@ static size_t read_raw_string(struct lexer *lexer, const char *at, size_t left)
     return (size_t)(end - at) + strlen(lexer->raw_end);
 }
 
+/* One line behind #if 0; what stands behind its #else or #endif counts again. */
+static size_t read_disabled(struct lexer *lexer, const char *at, size_t left)
+{
+    const char *newline = memchr(at, '\n', left);
+    size_t length = newline ? (size_t)(newline - at) + 1 : left;
+    struct text_span line = span_trim((struct text_span){at, length});
+
+    if (!line.length || line.text[0] != '#')
+        return length;
+    line = span_trim((struct text_span){line.text + 1, line.length - 1});
+    if (span_starts(line, "if"))
+        lexer->disabled++;
+    else if (span_starts(line, "endif") && lexer->disabled)
+        lexer->disabled--;
+    else if (lexer->disabled > 1 || !span_starts(line, "el"))
+        return length;
+    else
+        lexer->disabled = 0;
+    if (!lexer->disabled) {
+        lexer->state = LEX_CODE;
+        lexer->line_begin = true;
+    }
+    return length;
+}
+
 void lexer_read(struct lexer *lexer, const char *text, size_t length)
 {
     size_t at = 0;
@@ -238,6 +268,9 @@ void lexer_read(struct lexer *lexer, const char *text, size_t length)
             break;
         case LEX_RAW_STRING:
             at += read_raw_string(lexer, text + at, left);
+            break;
+        case LEX_DISABLED:
+            at += read_disabled(lexer, text + at, left);
             break;
         }
     }
@@ -381,7 +414,9 @@ static bool is_prose(struct text_span line)
 
     if (span_starts(text, "//"))
         return false;
-    if (strchr("|>-*+", text.text[0]) || span_starts(text, "# ") || span_starts(text, "##") || span_starts(text, "</"))
+    if (strchr("|>-*+", text.text[0]) || span_starts(text, "# ") || span_starts(text, "##") ||
+        span_starts(text, "</") || span_starts(text, "[/") || span_starts(text, "]]>") || span_starts(text, "\\end{") ||
+        span_starts(text, "<|"))
         return true;
     for (size_t i = 0; i < text.length; i++)
         if ((unsigned char)text.text[i] >= 0x80)
@@ -444,6 +479,8 @@ size_t extract_code_extent(const char *text, size_t length)
         if (ends_declaration(&lexer, line))
             good = offset;
     }
+    if (lexer.state == LEX_BLOCK_COMMENT || lexer.state == LEX_RAW_STRING)
+        return length;
     return good && !reads_like_code((struct text_span){text + good, length - good}) ? good : length;
 }
 
@@ -463,6 +500,8 @@ size_t extract_code_begin(const char *text, size_t length)
         for (size_t i = 0; i < ARRAY_LEN(begins); i++)
             if (span_starts(trimmed, begins[i]))
                 return before;
+        if (span_starts(trimmed, "using ") && span_find(trimmed, "=") && trimmed.text[trimmed.length - 1] == ';')
+            return before;
     }
     return length;
 }

@@ -1,5 +1,7 @@
 /* Code that an answer holds in another wrapping than a fence. */
+#define _GNU_SOURCE
 #include <ctype.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "agent/extract_internal.h"
@@ -70,6 +72,95 @@ struct text_span extract_without_entities(struct arena *arena, struct text_span 
     return (struct text_span){out, length};
 }
 
+struct text_span extract_unescape(struct arena *arena, struct text_span text)
+{
+    static const char from[] = "nt\"'\\";
+    static const char to[] = "\n\t\"'\\";
+    char *out = arena_alloc(arena, text.length + 1);
+    size_t length = 0;
+
+    for (size_t i = 0; i < text.length; i++) {
+        const char *at = text.text[i] == '\\' && i + 1 < text.length ? strchr(from, text.text[i + 1]) : NULL;
+        out[length++] = at ? to[at - from] : text.text[i];
+        i += at != NULL;
+    }
+    return (struct text_span){out, length};
+}
+
+bool extract_python_string(struct arena *arena, struct text_span block, struct text_span *code)
+{
+    for (size_t i = 0; i + 3 <= block.length; i++) {
+        const char *quote = block.text + i;
+        if ((*quote != '"' && *quote != '\'') || quote[1] != *quote || quote[2] != *quote)
+            continue;
+        struct text_span rest = {quote + 3, block.length - i - 3};
+        const char *end = memmem(rest.text, rest.length, quote, 3);
+        if (!end)
+            return false;
+        struct text_span inside = {rest.text, (size_t)(end - rest.text)};
+        if (span_find(inside, "__global__")) {
+            bool raw = i && strchr("rR", quote[-1]);
+            while (inside.length && *inside.text == '\n') {
+                inside.text++;
+                inside.length--;
+            }
+            *code = raw ? inside : extract_unescape(arena, inside);
+            return true;
+        }
+        i = (size_t)(end - block.text) + 2;
+    }
+    return false;
+}
+
+/* " 12  code", "12| code": bytes of the number and what sets it off; 0 when the line does not begin with `number`. */
+static size_t number_width(struct text_span line, long number)
+{
+    size_t i = 0;
+    long value = 0;
+
+    while (i < line.length && line.text[i] == ' ')
+        i++;
+    size_t digits = i;
+    while (i < line.length && isdigit((unsigned char)line.text[i]) && value < 1000000)
+        value = 10 * value + (line.text[i++] - '0');
+    if (i == digits || value != number || (i < line.length && !strchr(" \t|:", line.text[i])))
+        return 0;
+    return i;
+}
+
+struct text_span extract_without_numbers(struct arena *arena, struct text_span code)
+{
+    size_t margin = SIZE_MAX; /* least blanks and bars behind the numbers */
+    struct text_span line;
+    long number = 0;
+    char *out;
+    size_t length = 0;
+
+    for (size_t offset = 0; span_next_line(code, &offset, &line);) {
+        size_t width = number_width(line, ++number);
+        size_t end = width;
+        if (!width)
+            return code;
+        while (end < line.length && strchr(" \t|:", line.text[end]))
+            end++;
+        if (end < line.length && end - width < margin)
+            margin = end - width;
+    }
+    if (number < 5)
+        return code;
+    out = arena_alloc(arena, code.length + 1);
+    number = 0;
+    for (size_t offset = 0; span_next_line(code, &offset, &line);) {
+        size_t skip = number_width(line, ++number) + margin;
+        if (skip < line.length) {
+            memcpy(out + length, line.text + skip, line.length - skip);
+            length += line.length - skip;
+        }
+        out[length++] = '\n';
+    }
+    return (struct text_span){out, length};
+}
+
 /* Longest string below `at` that holds a kernel. */
 static void longest_kernel(struct json at, int depth, const char **found)
 {
@@ -98,6 +189,8 @@ static void longest_kernel(struct json at, int depth, const char **found)
 
 bool extract_json_string(struct arena *arena, struct text_span answer, struct text_span *code)
 {
+    struct text_span inner;
+
     AUTO_JSON_DOCUMENT *document = NULL;
     struct text_span text = span_trim(answer);
     const char *found = NULL;
@@ -110,5 +203,8 @@ bool extract_json_string(struct arena *arena, struct text_span answer, struct te
     if (!found)
         return false;
     *code = (struct text_span){arena_strdup(arena, found), strlen(found)};
+    /* arguments of a tool call are JSON in a string */
+    if (extract_json_string(arena, *code, &inner))
+        *code = inner;
     return true;
 }
