@@ -51,7 +51,7 @@ struct evaluator {
     struct arena *arena;         /* of the options' copies */
     struct arena *verdict_arena; /* of the last evaluation handed out */
     struct json_document *document;
-    struct evaluation result;
+    struct judgement result;
 };
 
 static void copy_environment(struct evaluator *evaluator, const char *scratch)
@@ -207,10 +207,10 @@ static bool start_child(struct evaluator *evaluator, size_t index, struct error 
 }
 
 /* Hands out an evaluation without a verdict. */
-static const struct evaluation *fail_job(struct evaluator *evaluator, struct job *job, const struct slot *slot,
+static const struct judgement *fail_job(struct evaluator *evaluator, struct job *job, const struct slot *slot,
                                          const struct error *trouble)
 {
-    evaluator->result = (struct evaluation){
+    evaluator->result = (struct judgement){
         .context = job->context,
         .device = slot ? slot->device : NULL,
         .trouble = *trouble,
@@ -239,7 +239,7 @@ static void explain_end(struct slot *slot, const struct process_end *end, struct
 }
 
 /* The child is gone, or is no use. Its job goes to the front of the queue once, then fails. */
-static const struct evaluation *lose_child(struct evaluator *evaluator, struct slot *slot, struct error *trouble)
+static const struct judgement *lose_child(struct evaluator *evaluator, struct slot *slot, struct error *trouble)
 {
     struct job *job = slot->job;
 
@@ -258,7 +258,7 @@ static const struct evaluation *lose_child(struct evaluator *evaluator, struct s
     return NULL;
 }
 
-static const struct evaluation *reap_child(struct evaluator *evaluator, struct slot *slot)
+static const struct judgement *reap_child(struct evaluator *evaluator, struct slot *slot)
 {
     struct process_end end;
     struct error trouble;
@@ -294,7 +294,7 @@ static void send_line(struct evaluator *evaluator, size_t index)
 }
 
 /* Gives waiting jobs to idle children; starts them when needed. */
-static const struct evaluation *dispatch(struct evaluator *evaluator)
+static const struct judgement *dispatch(struct evaluator *evaluator)
 {
     struct error error;
     bool usable = false;
@@ -332,16 +332,16 @@ static const struct evaluation *dispatch(struct evaluator *evaluator)
 }
 
 /* A line of the child's output is an answer: a verdict, or an error object that says why there is none. */
-static const struct evaluation *take_answer(struct evaluator *evaluator, struct slot *slot, size_t length)
+static const struct judgement *take_answer(struct evaluator *evaluator, struct slot *slot, size_t length)
 {
     struct job *job = slot->job;
-    struct evaluation *result = &evaluator->result;
+    struct judgement *result = &evaluator->result;
     struct json member;
     const char *text;
 
     slot->job = NULL;
     slot->crashes = 0;
-    *result = (struct evaluation){
+    *result = (struct judgement){
         .context = job->context, .device = slot->device, .elapsed_ns = clock_now_ns() - slot->started_ns};
     job_free(job);
     evaluator->verdict_arena = arena_new();
@@ -361,9 +361,9 @@ static const struct evaluation *take_answer(struct evaluator *evaluator, struct 
     return result;
 }
 
-static const struct evaluation *read_output(struct evaluator *evaluator, struct slot *slot)
+static const struct judgement *read_output(struct evaluator *evaluator, struct slot *slot)
 {
-    const struct evaluation *result = NULL;
+    const struct judgement *result = NULL;
     bool open = process_drain(slot->child.output, &slot->output);
     char *newline = memchr(slot->output.data, '\n', slot->output.length);
 
@@ -379,11 +379,11 @@ static const struct evaluation *read_output(struct evaluator *evaluator, struct 
     }
     if (open)
         return result;
-    const struct evaluation *lost = reap_child(evaluator, slot);
+    const struct judgement *lost = reap_child(evaluator, slot);
     return result ? result : lost;
 }
 
-static const struct evaluation *handle(struct evaluator *evaluator, uint64_t tag)
+static const struct judgement *handle(struct evaluator *evaluator, uint64_t tag)
 {
     size_t index = tag / STREAMS;
     struct slot *slot = &evaluator->slots[index];
@@ -409,7 +409,7 @@ static const struct evaluation *handle(struct evaluator *evaluator, uint64_t tag
     return NULL;
 }
 
-static const struct evaluation *check_timeouts(struct evaluator *evaluator)
+static const struct judgement *check_timeouts(struct evaluator *evaluator)
 {
     int64_t now = clock_now_ns();
 
@@ -422,16 +422,16 @@ static const struct evaluation *check_timeouts(struct evaluator *evaluator)
         (void)error_set(&trouble, ERROR_LIMIT, "worker of %s: no verdict within %lld s", slot->device,
                         (long long)(evaluator->timeout_ns / 1000000000));
         slot->job->crashes++; /* once is enough: it costs minutes */
-        const struct evaluation *lost = lose_child(evaluator, slot, &trouble);
+        const struct judgement *lost = lose_child(evaluator, slot, &trouble);
         if (lost)
             return lost;
     }
     return NULL;
 }
 
-const struct evaluation *evaluator_next(struct evaluator *evaluator)
+const struct judgement *evaluator_next(struct evaluator *evaluator)
 {
-    const struct evaluation *done = NULL;
+    const struct judgement *done = NULL;
 
     drop_result(evaluator);
     /* One event at a time, since each may finish an evaluation, and only one can be handed out. */

@@ -24,7 +24,7 @@ struct evaluator_options {
 enum { EVALUATOR_SLOTS_MAX = 64, EVALUATOR_CRASHES_MAX = 3 };
 
 /* A finished evaluation. Valid until the next call of evaluator_next. */
-struct evaluation {
+struct judgement {
     void *context;           /* as given to evaluator_submit */
     const char *device;
     struct verdict *verdict; /* NULL: no verdict came, `trouble` says why; never the candidate's fault */
@@ -56,7 +56,7 @@ int evaluator_fd(const struct evaluator *evaluator);
 int64_t evaluator_deadline_ns(const struct evaluator *evaluator);
 
 /* Does what can be done without waiting; the next finished evaluation, or NULL. */
-const struct evaluation *evaluator_next(struct evaluator *evaluator);
+const struct judgement *evaluator_next(struct evaluator *evaluator);
 
 struct evaluator_load evaluator_load(const struct evaluator *evaluator);
 

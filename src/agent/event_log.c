@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/buffer.h"
 #include "base/file.h"
 
 struct log_reader {

@@ -298,7 +298,7 @@ static bool advance_all(struct run *run, struct error *error)
 
 static bool take_evaluations(struct run *run, struct error *error)
 {
-    const struct evaluation *evaluation;
+    const struct judgement *evaluation;
 
     while ((evaluation = evaluator_next(run->evaluator))) {
         struct member *member = evaluation->context;

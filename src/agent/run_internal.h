@@ -87,7 +87,7 @@ MUST_CHECK bool run_record(struct run *run, struct member *member, struct event 
 MUST_CHECK bool run_advance(struct run *run, struct member *member, struct error *error);
 MUST_CHECK bool run_take_reply(struct run *run, struct member *member, const struct chat_reply *reply,
                                struct error *error);
-MUST_CHECK bool run_take_evaluation(struct run *run, struct member *member, const struct evaluation *evaluation,
+MUST_CHECK bool run_take_evaluation(struct run *run, struct member *member, const struct judgement *evaluation,
                                     struct error *error);
 
 /* run_member.c */

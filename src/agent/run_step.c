@@ -321,7 +321,7 @@ bool run_take_reply(struct run *run, struct member *member, const struct chat_re
     return run_record(run, member, &event, error);
 }
 
-bool run_take_evaluation(struct run *run, struct member *member, const struct evaluation *evaluation,
+bool run_take_evaluation(struct run *run, struct member *member, const struct judgement *evaluation,
                          struct error *error)
 {
     const struct verdict *verdict = evaluation->verdict;
