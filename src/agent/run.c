@@ -7,6 +7,8 @@
 #include <sys/resource.h>
 
 #include "agent/run_internal.h"
+#include "agent/run_preview.h"
+#include "agent/tokens.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/interrupt.h"
@@ -20,6 +22,27 @@ static void raise_descriptor_limit(void)
         limit.rlim_cur = limit.rlim_max;
         (void)setrlimit(RLIMIT_NOFILE, &limit);
     }
+}
+
+struct run_session run_session_none(void)
+{
+    return (struct run_session){.retry_delay_ms = -1, .budget = {-1, -1, -1}};
+}
+
+static void apply_session(const struct run_session *session, struct run_config *config)
+{
+    if (session->devices.count)
+        config->devices = session->devices;
+    if (session->parallel)
+        config->parallel = session->parallel;
+    if (session->retry_delay_ms >= 0)
+        config->retry_delay_ms = session->retry_delay_ms;
+    if (session->budget.tokens >= 0)
+        config->budget.tokens = session->budget.tokens;
+    if (session->budget.usd >= 0)
+        config->budget.usd = session->budget.usd;
+    if (session->budget.hours >= 0)
+        config->budget.hours = session->budget.hours;
 }
 
 static void complete_config(struct run *run)
@@ -50,14 +73,19 @@ static bool open_models(struct run *run, struct error *error)
     return true;
 }
 
+static const struct run_names *task_roots(const struct run *run)
+{
+    return run->config.task_roots.count ? &run->config.task_roots : &run->options.default_tasks;
+}
+
 static bool open_tasks(struct run *run, struct error *error)
 {
-    size_t count = run->config.task_roots.count;
-    const char **roots = arena_calloc(run->arena, count + 1, sizeof *roots);
+    const struct run_names *names = task_roots(run);
+    const char **roots = arena_calloc(run->arena, names->count + 1, sizeof *roots);
 
-    for (size_t i = 0; i < count; i++)
-        roots[i] = run->config.task_roots.items[i].name;
-    return trace_set_open(roots, count, &run->tasks, error);
+    for (size_t i = 0; i < names->count; i++)
+        roots[i] = names->items[i].name;
+    return trace_set_open(roots, names->count, &run->tasks, error);
 }
 
 static bool make_members(struct run *run, struct error *error)
@@ -139,6 +167,7 @@ static bool replay_logs(struct run *run, struct error *error)
 static bool prepare_new(struct run *run, struct error *error)
 {
     run->config = *run->options.config;
+    apply_session(&run->options.session, &run->config);
     if (!run_config_check(&run->config, error) || !run_folder_open(run->arena, run->options.folder, true, &run->folder, error))
         return false;
     complete_config(run);
@@ -156,23 +185,60 @@ static bool prepare_resumed(struct run *run, struct error *error)
         !run_folder_read_plan(run->arena, run->options.folder, &run->config, &names, error) ||
         !run_config_check(&run->config, error))
         return error->code == ERROR_USAGE ? error_prefix(error, "%s/run.json", run->options.folder) : false;
+    apply_session(&run->options.session, &run->config);
     return open_models(run, error) && open_tasks(run, error) &&
            plan_make(run->arena, &run->config, run->models, run->tasks, &run->plan, error) &&
            check_names(run, names, error) && make_members(run, error) && replay_logs(run, error);
 }
 
+bool run_preview_make(struct arena *arena, const struct run_config *config, const struct run_names *default_tasks,
+                      struct run_preview *out, struct error *error)
+{
+    struct run run = {.arena = arena,
+                      .config = *config,
+                      .folder = {.path = "run", .lock = -1},
+                      .options = {.default_tasks = *default_tasks}};
+    const struct prompt_pair *pair;
+
+    *out = (struct run_preview){0};
+    if (!run_config_check(config, error))
+        return false;
+    complete_config(&run);
+    bool ok = open_models(&run, error) && open_tasks(&run, error) &&
+              plan_make(arena, &run.config, run.models, run.tasks, &run.plan, error);
+    out->tasks = run.tasks;
+    out->plan = run.plan;
+    out->prompt_tokens = arena_calloc(arena, run.plan.count + 1, sizeof *out->prompt_tokens);
+    for (size_t i = 0; ok && i < run.plan.count; i++) {
+        ok = run_prompts_make(&run, &run.plan.items[i], &pair, error);
+        if (ok)
+            out->prompt_tokens[i] = tokens_estimate(pair->system, strlen(pair->system)) +
+                                    tokens_estimate(pair->task, strlen(pair->task));
+    }
+    if (!ok)
+        run_preview_free(out);
+    return ok;
+}
+
+void run_preview_free(struct run_preview *preview)
+{
+    trace_set_free(preview->tasks);
+    preview->tasks = NULL;
+}
+
 static bool open_evaluator(struct run *run, struct error *error)
 {
     const struct run_config *config = &run->config;
+    const struct run_names *roots = task_roots(run);
     size_t words = 0;
 
     while (run->options.worker[words])
         words++;
-    const char **program = arena_calloc(run->arena, words + 2 * config->task_roots.count + 1, sizeof *program);
+    const char **program = arena_calloc(run->arena, words + 2 * roots->count + 1, sizeof *program);
     memcpy(program, run->options.worker, words * sizeof *program);
-    for (size_t i = 0; i < config->task_roots.count; i++) {
+    for (size_t i = 0; i < roots->count; i++) {
         program[words++] = "--tasks";
-        program[words++] = config->task_roots.items[i].name;
+        program[words++] = roots->items[i].name;
     }
     const char **devices = arena_calloc(run->arena, config->devices.count, sizeof *devices);
     for (size_t i = 0; i < config->devices.count; i++)

@@ -57,16 +57,29 @@ struct run_observer {
     int64_t tick_ns;
 };
 
+/* What may differ from session to session of one run; what is not given stays as planned. */
+struct run_session {
+    struct run_names devices; /* none: as planned */
+    int64_t parallel;         /* 0: as planned */
+    int64_t retry_delay_ms;   /* < 0: as planned */
+    struct run_budget budget; /* of each member < 0: as planned */
+};
+
 struct run_options {
     const struct run_config *config; /* resume: NULL */
+    struct run_session session;
     const char *folder;
     bool resume;
     int64_t extend_turns; /* resume: more turns for each trajectory; 0: none */
     const char *version;
-    const char *const *worker; /* argv of a worker, without its device and task roots */
+    struct run_names default_tasks; /* trace sets when the configuration names none */
+    const char *const *worker;      /* argv of a worker, without its device and task roots */
     struct run_observer observer;
     struct chat_client_options chat; /* wake_fd is set by the run */
 };
+
+/* Nothing given. */
+struct run_session run_session_none(void);
 
 /* Makes the folder and the plan, or reads them back and replays the logs. Returns new. */
 MUST_CHECK bool run_open(const struct run_options *options, struct run **out, struct error *error);

@@ -70,8 +70,9 @@ static bool write_texts(struct run *run, const struct planned *planned, struct p
         return false;
     return add_guidance(run, &pair->source, error) && prompt_system(run->arena, &pair->source, &pair->system, error) &&
            prompt_first_turn(run->arena, &pair->source, &pair->task, error) &&
-           run_folder_put_prompt(&run->folder, pair->system, pair->system_sha256, error) &&
-           run_folder_put_prompt(&run->folder, pair->task, pair->task_sha256, error);
+           (run->folder.lock < 0 || /* a preview */
+            (run_folder_put_prompt(&run->folder, pair->system, pair->system_sha256, error) &&
+             run_folder_put_prompt(&run->folder, pair->task, pair->task_sha256, error)));
 }
 
 bool run_prompts_make(struct run *run, const struct planned *planned, const struct prompt_pair **out,
