@@ -91,14 +91,29 @@ struct chat_client {
     struct replay_book *books;
     size_t pending, running, finished;
     uint64_t random;
-    bool look;             /* something changed: walk over the calls */
-    int64_t next_look_ns;  /* or so late at the latest */
+    bool look;            /* something changed: walk over the calls */
+    int64_t next_look_ns; /* or so late at the latest */
     bool woken;
 };
 
 /* What an epoll event is about: in the upper half of its data, the descriptor in the lower. */
 enum watch_kind { WATCH_WAKE, WATCH_SOCKET, WATCH_CHILD };
 bool client_watch(struct chat_client *client, int fd, enum watch_kind kind, uint32_t events);
+
+/* For the queue: starts what may start, ends what took too long, and sets when that has to be looked at again. */
+void client_walk_calls(struct chat_client *client);
+
+/* The gate of a model; NULL when out of memory. */
+struct gate *client_gate(struct chat_client *client, const struct model_config *model);
+
+/* Ends the attempt under way, silently. */
+void call_stop(struct chat_call *call);
+
+/* The call is over: its reply can be taken. */
+void call_finish(struct chat_call *call, enum chat_status status);
+
+/* The client's reply, filled from the call. */
+const struct chat_reply *call_write_reply(struct chat_call *call);
 
 /* The attempt is over; the transport holds nothing of it any more. stream.failure says how it went. */
 void call_attempt_ended(struct chat_call *call);
@@ -112,5 +127,8 @@ void call_limit_attempt(struct chat_call *call, int64_t delay_ns);
 /* Replaces each occurrence of the call's key, in place. Keys shorter than 12 bytes, such as "EMPTY" for local servers,
  * are no secrets and stay. */
 void call_redact(const struct chat_call *call, char *text, size_t *length);
+
+/* The same for everything that the attempt left. */
+void call_redact_all(struct chat_call *call);
 
 #endif

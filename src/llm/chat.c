@@ -6,41 +6,10 @@
 #include <sys/resource.h>
 
 #include "base/clock.h"
-#include "base/log.h"
-#include "base/splitmix.h"
 #include "llm/call.h"
-#include "llm/cost.h"
 #include "llm/http.h"
 #include "llm/replay.h"
 #include "llm/script.h"
-
-static const int64_t second_ns = 1000000000;
-
-static const char *const status_texts[] = {
-#define X(name, text) [name] = text,
-    CHAT_STATUSES(X)
-#undef X
-};
-
-bool chat_status_is_answer(enum chat_status status)
-{
-    return status == CHAT_OK || status == CHAT_REFUSED;
-}
-
-const char *chat_status_text(enum chat_status status)
-{
-    return status_texts[status];
-}
-
-bool chat_status_from_text(const char *text, enum chat_status *status)
-{
-    for (size_t i = 0; i < ARRAY_LEN(status_texts); i++)
-        if (!strcmp(text, status_texts[i])) {
-            *status = (enum chat_status)i;
-            return true;
-        }
-    return false;
-}
 
 struct chat_client_options chat_client_defaults(void)
 {
@@ -49,6 +18,8 @@ struct chat_client_options chat_client_defaults(void)
 
 static void fill_defaults(struct chat_client_options *options)
 {
+    const int64_t second_ns = 1000000000;
+
 #define DEFAULT(member, value) options->member = options->member > 0 ? options->member : (value)
     DEFAULT(max_attempts, 8);
     DEFAULT(backoff_base_ns, second_ns);
@@ -97,7 +68,8 @@ bool chat_client_new(const struct chat_client_options *options, struct chat_clie
     fill_defaults(&client->options);
     client->random = client->options.seed;
     client->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    if (client->epoll_fd < 0 || (options->wake_fd >= 0 && !client_watch(client, options->wake_fd, WATCH_WAKE, EPOLLIN))) {
+    if (client->epoll_fd < 0 ||
+        (options->wake_fd >= 0 && !client_watch(client, options->wake_fd, WATCH_WAKE, EPOLLIN))) {
         (void)error_system(error, errno, "cannot make a client for models");
         chat_client_free(client);
         return false;
@@ -107,19 +79,9 @@ bool chat_client_new(const struct chat_client_options *options, struct chat_clie
     return true;
 }
 
-/* --- one call -------------------------------------------------------------------------------------------------- */
-
-static void stop_transport(struct chat_call *call)
-{
-    if (call->http.easy)
-        http_stop(call->client->http, call);
-    if (call->script.child.pid > 0)
-        script_stop(call);
-}
-
 static void free_call(struct chat_call *call)
 {
-    stop_transport(call);
+    call_stop(call);
     stream_free(&call->stream);
     free(call->body);
     if (call->key)
@@ -159,239 +121,6 @@ void chat_client_free(struct chat_client *client)
     free(client);
 }
 
-static struct gate *find_gate(struct chat_client *client, const struct model_config *model)
-{
-    for (struct gate *gate = client->gates; gate; gate = gate->next)
-        if (gate->model == model)
-            return gate;
-    struct gate *gate = calloc(1, sizeof *gate);
-    if (!gate)
-        return NULL;
-    double most = model->max_parallel ? (double)model->max_parallel : (double)client->options.max_parallel;
-    *gate = (struct gate){.next = client->gates, .model = model, .limit = most, .most = most};
-    client->gates = gate;
-    return gate;
-}
-
-static void finish_call(struct chat_call *call, enum chat_status status)
-{
-    call->state = CALL_FINISHED;
-    call->status = status;
-    call->finished_ns = clock_now_ns();
-    call->client->finished++;
-    call->client->look = true;
-}
-
-static enum chat_status status_of(enum failure_kind kind)
-{
-    static const enum chat_status statuses[] = {
-        [FAILURE_NONE] = CHAT_OK,
-        [FAILURE_RETRYABLE] = CHAT_RETRYABLE_EXHAUSTED,
-        [FAILURE_PROTOCOL] = CHAT_PROTOCOL,
-        [FAILURE_AUTHENTICATION] = CHAT_AUTHENTICATION,
-        [FAILURE_QUOTA] = CHAT_QUOTA,
-        [FAILURE_CONTEXT_OVERFLOW] = CHAT_CONTEXT_OVERFLOW,
-        [FAILURE_REFUSED] = CHAT_REFUSED,
-        [FAILURE_BAD_REQUEST] = CHAT_BAD_REQUEST,
-    };
-
-    return statuses[kind];
-}
-
-/* Too many requests: half as many of this model's calls from now on, once for each crowd of answers. */
-static void narrow_gate(struct gate *gate, int64_t now_ns)
-{
-    if (now_ns - gate->cut_ns < second_ns)
-        return;
-    gate->cut_ns = now_ns;
-    gate->limit = gate->running + 1 > 2 ? (gate->running + 1) / 2.0 : 1;
-}
-
-/* Another attempt, unless the server wants more patience than we have. */
-static void plan_attempt(struct chat_call *call, int64_t now_ns)
-{
-    const struct chat_client_options *options = &call->client->options;
-    struct failure *failure = &call->stream.failure;
-    int64_t asked = failure->retry_after_ns;
-
-    if (call->http_status == 429)
-        narrow_gate(call->gate, now_ns);
-    if (asked > options->retry_after_cap_ns) {
-        char text[sizeof failure->message];
-        (void)snprintf(text, sizeof text, "%s", failure->message);
-        failure_set(failure, failure->kind, "the server asks to wait %lld s: %s", (long long)(asked / second_ns), text);
-        finish_call(call, status_of(failure->kind));
-        return;
-    }
-    int64_t wait = failure_backoff(call->attempt, options->backoff_base_ns, options->backoff_cap_ns,
-                                   splitmix_next(&call->client->random));
-    if (asked >= 0) { /* with jitter on top, or all calls come back at the same moment */
-        int64_t jitter = wait < options->backoff_base_ns ? wait : options->backoff_base_ns;
-        wait = asked + jitter / 4;
-        if (now_ns + asked > call->gate->not_before_ns)
-            call->gate->not_before_ns = now_ns + asked;
-    }
-    log_message(LOG_INFO, "%s: attempt %d failed, trying again in %.1f s: %s", call->model->name, call->attempt,
-                (double)wait * 1e-9, failure->message);
-    call->state = CALL_WAITING;
-    call->since_ns = now_ns;
-    call->ready_ns = now_ns + wait;
-}
-
-static void redact_text(struct chat_call *call, char *text)
-{
-    size_t length = strlen(text);
-
-    call_redact(call, text, &length);
-}
-
-static void redact_call(struct chat_call *call)
-{
-    struct chat_stream *stream = &call->stream;
-
-    call_redact(call, stream->text.data, &stream->text.length);
-    call_redact(call, stream->reasoning.data, &stream->reasoning.length);
-    redact_text(call, stream->failure.message);
-    redact_text(call, stream->raw_finish_reason);
-    redact_text(call, stream->upstream);
-    redact_text(call, stream->fingerprint);
-    redact_text(call, stream->served_model);
-    redact_text(call, stream->request_id);
-}
-
-void call_attempt_ended(struct chat_call *call)
-{
-    struct chat_client *client = call->client;
-    enum failure_kind kind = call->stream.failure.kind;
-    int64_t now = clock_now_ns();
-
-    redact_call(call);
-    client->running--;
-    call->gate->running--;
-    client->look = true;
-    if ((kind == FAILURE_RETRYABLE || kind == FAILURE_PROTOCOL) && call->attempt < client->options.max_attempts) {
-        plan_attempt(call, now);
-        return;
-    }
-    if (kind == FAILURE_NONE && call->gate->limit < call->gate->most)
-        call->gate->limit += 1;
-    finish_call(call, status_of(kind));
-}
-
-void call_note_progress(struct chat_call *call, bool content)
-{
-    int64_t now = clock_now_ns();
-
-    call->last_byte_ns = now;
-    if (!content)
-        return;
-    call->last_content_ns = now;
-    if (call->first_token_ns < 0)
-        call->first_token_ns = now - call->attempt_ns;
-}
-
-void call_limit_attempt(struct chat_call *call, int64_t delay_ns)
-{
-    int64_t deadline = clock_now_ns() + delay_ns;
-
-    if (deadline < call->deadline_ns)
-        call->deadline_ns = deadline;
-    if (deadline < call->client->next_look_ns)
-        call->client->next_look_ns = deadline;
-}
-
-static void start_attempt(struct chat_call *call, int64_t now_ns)
-{
-    struct chat_client *client = call->client;
-    struct error error;
-
-    call->state = CALL_RUNNING;
-    call->attempt++;
-    call->waited_ns += now_ns - call->since_ns;
-    call->http_status = 0;
-    call->attempt_ns = call->last_byte_ns = call->last_content_ns = now_ns;
-    call->first_token_ns = -1;
-    call->deadline_ns = INT64_MAX;
-    stream_reset(&call->stream);
-    client->running++;
-    call->gate->running++;
-    switch (call->provider->transport) {
-    case TRANSPORT_HTTP:
-        if (client->http || http_new(client, &client->http, &error)) {
-            http_start(client->http, call);
-            return;
-        }
-        failure_set(&call->stream.failure, FAILURE_BAD_REQUEST, "%s", error.message);
-        call_attempt_ended(call);
-        return;
-    case TRANSPORT_SCRIPT:
-        script_start(call);
-        return;
-    case TRANSPORT_REPLAY:
-        replay_start(call);
-        return;
-    }
-}
-
-/* When the attempt is given up, and why. */
-static int64_t attempt_deadline(const struct chat_call *call, const char **why)
-{
-    const struct chat_client_options *options = &call->client->options;
-    int64_t idle = call->model->idle_timeout_ns ? call->model->idle_timeout_ns : options->idle_timeout_ns;
-    int64_t stall = call->model->stall_timeout_ns ? call->model->stall_timeout_ns : options->stall_timeout_ns;
-    int64_t deadline = call->last_content_ns + stall;
-
-    if (call->provider->transport == TRANSPORT_REPLAY)
-        return call->deadline_ns;
-    *why = "no text came for";
-    if (call->provider->transport == TRANSPORT_HTTP && call->last_byte_ns + idle < deadline) {
-        *why = "nothing came for";
-        deadline = call->last_byte_ns + idle;
-    }
-    return call->deadline_ns < deadline ? call->deadline_ns : deadline;
-}
-
-static void end_attempt_in_time(struct chat_call *call, int64_t now_ns, const char *why)
-{
-    int64_t since = strcmp(why, "nothing came for") == 0 ? call->last_byte_ns : call->last_content_ns;
-
-    stop_transport(call);
-    if (call->stream.failure.kind == FAILURE_NONE && !stream_is_complete(&call->stream))
-        failure_set(&call->stream.failure, FAILURE_RETRYABLE, "%s %.1f s", why, (double)(now_ns - since) * 1e-9);
-    call_attempt_ended(call);
-}
-
-/* Starts what may start, ends what took too long; sets when that has to be looked at again. */
-static void walk_calls(struct chat_client *client)
-{
-    int64_t now = clock_now_ns(), next = INT64_MAX;
-
-    client->look = false;
-    client->next_look_ns = INT64_MAX;
-    for (struct chat_call *call = client->first; call; call = call->next) {
-        if (call->state == CALL_WAITING) {
-            int64_t ready = call->ready_ns > call->gate->not_before_ns ? call->ready_ns : call->gate->not_before_ns;
-            if (ready > now)
-                next = ready < next ? ready : next;
-            else if (client->running < (size_t)client->options.max_parallel &&
-                     call->gate->running < (int)call->gate->limit)
-                start_attempt(call, now); /* a slot that is missing comes free with `look` set */
-        }
-        if (call->state == CALL_RUNNING) {
-            const char *why = "";
-            int64_t deadline = attempt_deadline(call, &why);
-            if (deadline <= now)
-                end_attempt_in_time(call, now, why);
-            else
-                next = deadline < next ? deadline : next;
-        }
-    }
-    if (next < client->next_look_ns)
-        client->next_look_ns = next;
-}
-
-/* --- starting ---------------------------------------------------------------------------------------------------- */
-
 static bool check_request(const struct chat_request *request, struct error *error)
 {
     if (!request->message_count)
@@ -411,7 +140,7 @@ static bool write_body(struct chat_call *call, const struct chat_request *reques
     if (call->provider->transport == TRANSPORT_REPLAY)
         return true;
     body = call->provider->transport == TRANSPORT_HTTP ? call->provider->write_body(call->provider, request)
-                                                        : script_write_input(request);
+                                                       : script_write_input(request);
     if (extra_text && call->provider->transport == TRANSPORT_HTTP) {
         if (!json_parse(extra_text, strlen(extra_text), "extra_body", 1, &extra, error))
             return false;
@@ -445,8 +174,10 @@ static bool take_key(struct chat_call *call)
     }
     for (size_t i = 0; i < length; i++)
         if ((unsigned char)value[i] <= 0x20 || (unsigned char)value[i] >= 0x7f) {
-            failure_set(failure, FAILURE_AUTHENTICATION, "the environment variable %s holds no key: it has spaces, "
-                                                         "line breaks or other characters than ASCII", name);
+            failure_set(failure, FAILURE_AUTHENTICATION,
+                        "the environment variable %s holds no key: it has spaces, "
+                        "line breaks or other characters than ASCII",
+                        name);
             return false;
         }
     call->key = strndup(value, length);
@@ -458,7 +189,7 @@ bool chat_client_start(struct chat_client *client, const struct chat_request *re
 {
     const struct model_config *model = request->model;
     const struct provider *provider = provider_find(model->provider);
-    struct gate *gate = find_gate(client, model);
+    struct gate *gate = client_gate(client, model);
 
     if (!provider || !gate)
         return error_set(error, ERROR_INPUT, "%s: unknown provider \"%s\"", model->name, model->provider);
@@ -491,7 +222,7 @@ bool chat_client_start(struct chat_client *client, const struct chat_request *re
     client->pending++;
     client->look = true;
     if (!take_key(call))
-        finish_call(call, CHAT_AUTHENTICATION);
+        call_finish(call, CHAT_AUTHENTICATION);
     return true;
 }
 
@@ -506,84 +237,14 @@ void chat_client_cancel(struct chat_client *client, const void *context)
         if (call->state == CALL_FINISHED || (context && call->context != context))
             continue;
         if (call->state == CALL_RUNNING) {
-            stop_transport(call);
+            call_stop(call);
             client->running--;
             call->gate->running--;
         }
-        redact_call(call);
+        call_redact_all(call);
         failure_set(&call->stream.failure, FAILURE_RETRYABLE, "cancelled");
-        finish_call(call, CHAT_CANCELLED);
+        call_finish(call, CHAT_CANCELLED);
     }
-}
-
-/* --- replies ----------------------------------------------------------------------------------------------------- */
-
-static const char *text_or_null(const char *text)
-{
-    return *text ? text : NULL;
-}
-
-static void write_error(const struct chat_call *call, struct error *error)
-{
-    static const enum error_code codes[] = {
-        [CHAT_OK] = ERROR_NONE,
-        [CHAT_RETRYABLE_EXHAUSTED] = ERROR_TOOL,
-        [CHAT_AUTHENTICATION] = ERROR_INPUT,
-        [CHAT_QUOTA] = ERROR_TOOL,
-        [CHAT_CONTEXT_OVERFLOW] = ERROR_LIMIT,
-        [CHAT_REFUSED] = ERROR_TOOL,
-        [CHAT_BAD_REQUEST] = ERROR_TOOL,
-        [CHAT_PROTOCOL] = ERROR_PROTOCOL,
-        [CHAT_CANCELLED] = ERROR_SYSTEM,
-    };
-    const struct failure *failure = &call->stream.failure;
-
-    error_clear(error);
-    if (call->status == CHAT_OK)
-        return;
-    char times[48] = "";
-    if (call->attempt > 1)
-        (void)snprintf(times, sizeof times, " (%d attempts)", call->attempt);
-    if (call->http_status && call->http_status != 200)
-        error_set_message(error, codes[call->status], "%s: status %d: %s%s", call->model->name, call->http_status,
-                          failure->message, times);
-    else
-        error_set_message(error, codes[call->status], "%s: %s%s", call->model->name, failure->message, times);
-    if (*failure->hint)
-        error_set_hint(error, "%s", failure->hint);
-}
-
-static const struct chat_reply *write_reply(struct chat_client *client, struct chat_call *call)
-{
-    struct chat_stream *stream = &call->stream;
-    struct chat_reply *reply = &client->reply;
-    bool cut = stream->text.dropped > 0;
-
-    *reply = (struct chat_reply){.status = call->status,
-                                 .text = stream->text.data,
-                                 .reasoning = stream->reasoning.data,
-                                 .finish_reason = stream->finish_reason,
-                                 .raw_finish_reason = text_or_null(stream->raw_finish_reason),
-                                 .text_cut = cut,
-                                 .usage = stream->usage,
-                                 .cost_usd = stream->cost_usd,
-                                 .provider = call->model->provider,
-                                 .fingerprint = text_or_null(stream->fingerprint),
-                                 .served_model = text_or_null(stream->served_model),
-                                 .request_id = text_or_null(stream->request_id),
-                                 .http_status = call->http_status,
-                                 .attempts = call->attempt,
-                                 .elapsed_ns = call->finished_ns - call->created_ns,
-                                 .waited_ns = call->waited_ns,
-                                 .first_token_ns = call->first_token_ns};
-    if (cut && !reply->finish_reason)
-        reply->finish_reason = "length";
-    if (reply->cost_usd < 0)
-        reply->cost_usd = cost_of(call->model, &stream->usage);
-    if (*stream->upstream)
-        reply->provider = arena_printf(call->arena, "%s/%s", call->model->provider, stream->upstream);
-    write_error(call, &reply->error);
-    return reply;
 }
 
 /* In the order of their starts. */
@@ -598,10 +259,8 @@ static const struct chat_reply *take_finished(struct chat_client *client, void *
     client->finished--;
     client->taken = call;
     *context = call->context;
-    return write_reply(client, call);
+    return call_write_reply(call);
 }
-
-/* --- the loop ---------------------------------------------------------------------------------------------------- */
 
 static struct chat_call *call_of_child(struct chat_client *client, int fd)
 {
@@ -675,7 +334,7 @@ const struct chat_reply *chat_client_next(struct chat_client *client, int timeou
     client->woken = false;
     for (bool last = false;;) {
         while (client->look)
-            walk_calls(client);
+            client_walk_calls(client);
         const struct chat_reply *reply = take_finished(client, context);
         if (reply || !client->pending || client->woken || last)
             return reply;

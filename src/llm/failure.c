@@ -174,7 +174,8 @@ static void read_details(struct json error, struct description *said, struct fai
         if (json_optional(detail, "retryDelay", &value) && json_kind_of(value) == JSON_STRING) {
             char *end;
             double seconds = strtod(json_object_get_string(value.value), &end);
-            if (end != json_object_get_string(value.value) && seconds >= 0 && seconds < 864000)
+            bool usable = end != json_object_get_string(value.value) && seconds >= 0 && seconds < 864000;
+            if (usable && (int64_t)(seconds * 1e9) > failure->retry_after_ns) /* the header may ask for more */
                 failure->retry_after_ns = (int64_t)(seconds * 1e9);
         }
         if (json_optional(detail, "violations", &violations) && json_kind_of(violations) == JSON_ARRAY)

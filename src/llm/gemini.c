@@ -4,14 +4,8 @@
 #include "llm/provider.h"
 
 static const struct finish_word finish_words[] = {
-    {"STOP", "stop"},
-    {"MAX_TOKENS", "length"},
-    {"SAFETY", "refusal"},
-    {"RECITATION", "refusal"},
-    {"BLOCKLIST", "refusal"},
-    {"PROHIBITED_CONTENT", "refusal"},
-    {"SPII", "refusal"},
-    {"LANGUAGE", "refusal"},
+    {"STOP", "stop"},         {"MAX_TOKENS", "length"},          {"SAFETY", "refusal"}, {"RECITATION", "refusal"},
+    {"BLOCKLIST", "refusal"}, {"PROHIBITED_CONTENT", "refusal"}, {"SPII", "refusal"},   {"LANGUAGE", "refusal"},
 };
 
 static json_object *write_parts(const char *text)

@@ -207,7 +207,8 @@ void http_start(struct http *http, struct chat_call *call)
     if (call->http.easy && set_headers(http, call) && set_options(http, call) &&
         http->api->multi_add_handle(http->multi, call->http.easy) == CURLM_OK)
         return;
-    failure_set(&call->stream.failure, FAILURE_RETRYABLE, "cannot set up a transfer: out of memory, or libcurl too old");
+    failure_set(&call->stream.failure, FAILURE_RETRYABLE,
+                "cannot set up a transfer: out of memory, or libcurl too old");
     http_stop(http, call);
     call_attempt_ended(call);
 }

@@ -48,15 +48,22 @@ enum { TEXT_MAX = 65536, LIST_MAX = 64 };
 static const cyaml_schema_value_t text_entry = {CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char *, 1, TEXT_MAX)};
 
 static const cyaml_schema_field_t sampling_fields[] = {
-    TEXT(yaml_sampling, temperature),        TEXT(yaml_sampling, top_p),
-    TEXT(yaml_sampling, top_k),              TEXT(yaml_sampling, min_p),
-    TEXT(yaml_sampling, presence_penalty),   TEXT(yaml_sampling, frequency_penalty),
-    TEXT(yaml_sampling, repetition_penalty), CYAML_FIELD_END,
+    TEXT(yaml_sampling, temperature),
+    TEXT(yaml_sampling, top_p),
+    TEXT(yaml_sampling, top_k),
+    TEXT(yaml_sampling, min_p),
+    TEXT(yaml_sampling, presence_penalty),
+    TEXT(yaml_sampling, frequency_penalty),
+    TEXT(yaml_sampling, repetition_penalty),
+    CYAML_FIELD_END,
 };
 
 static const cyaml_schema_field_t reasoning_fields[] = {
-    TEXT(yaml_reasoning, thinking), TEXT(yaml_reasoning, effort), TEXT(yaml_reasoning, budget_tokens),
-    TEXT(yaml_reasoning, visible),  CYAML_FIELD_END,
+    TEXT(yaml_reasoning, thinking),
+    TEXT(yaml_reasoning, effort),
+    TEXT(yaml_reasoning, budget_tokens),
+    TEXT(yaml_reasoning, visible),
+    CYAML_FIELD_END,
 };
 
 static const cyaml_schema_field_t price_fields[] = {
@@ -183,9 +190,9 @@ static void take_reasoning(struct reading *at, const struct yaml_reasoning *from
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
         known |= to->thinking && !strcmp(kinds[i], to->thinking);
     if (to->thinking && !known && at->ok)
-        at->ok = error_set(at->error, ERROR_INPUT,
-                           "%s: reasoning.thinking: \"%s\" is none of adaptive, enabled, disabled", at->path,
-                           to->thinking);
+        at->ok =
+            error_set(at->error, ERROR_INPUT, "%s: reasoning.thinking: \"%s\" is none of adaptive, enabled, disabled",
+                      at->path, to->thinking);
 }
 
 static void take_price(struct reading *at, const struct yaml_price *from, struct model_price *to)
@@ -259,8 +266,8 @@ static void check_extra_body(struct reading *at, const char *text)
 static void need(struct reading *at, const struct model_config *model, const char *key, bool present)
 {
     if (at->ok && !present)
-        at->ok = error_set(at->error, ERROR_INPUT, "%s: %s: missing; provider %s needs it", at->path, key,
-                           model->provider);
+        at->ok =
+            error_set(at->error, ERROR_INPUT, "%s: %s: missing; provider %s needs it", at->path, key, model->provider);
 }
 
 /* What the provider needs of the model's file. */
@@ -281,8 +288,8 @@ static void check_model(struct reading *at, struct model_config *model)
     need(at, model, "command", provider->transport != TRANSPORT_SCRIPT || model->command);
     need(at, model, "replay", provider->transport != TRANSPORT_REPLAY || model->replay);
     need(at, model, "model_id", provider->transport != TRANSPORT_HTTP || model->model_id);
-    need(at, model, "max_output_tokens", strcmp(model->provider, "anthropic") != 0 ||
-                                             (model->max_output_tokens && model->send_max_output_tokens));
+    need(at, model, "max_output_tokens",
+         strcmp(model->provider, "anthropic") != 0 || (model->max_output_tokens && model->send_max_output_tokens));
     if (at->ok && model->model_id && !is_model_id(model->model_id))
         at->ok = error_set(at->error, ERROR_INPUT, "%s: model_id: \"%s\" holds characters that no provider uses",
                            at->path, model->model_id);

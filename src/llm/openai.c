@@ -5,7 +5,9 @@
 #include "llm/provider.h"
 
 static const struct finish_word finish_words[] = {
-    {"stop", "stop"}, {"length", "length"}, {"content_filter", "refusal"},
+    {"stop", "stop"},
+    {"length", "length"},
+    {"content_filter", "refusal"},
 };
 
 static json_object *write_messages(const struct chat_request *request)
@@ -22,7 +24,8 @@ static json_object *write_messages(const struct chat_request *request)
     return messages;
 }
 
-static void write_sampling(json_object *body, const struct openai_dialect *dialect, const struct model_sampling *sampling)
+static void write_sampling(json_object *body, const struct openai_dialect *dialect,
+                           const struct model_sampling *sampling)
 {
     body_put_number(body, "temperature", sampling->temperature);
     body_put_number(body, "top_p", sampling->top_p);

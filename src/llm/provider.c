@@ -8,8 +8,9 @@ static const struct openai_dialect openrouter_dialect = {
 static const struct openai_dialect local_dialect = {
     .max_tokens_key = "max_tokens", .takes_top_k = true, .takes_thinking = true};
 
-#define CHAT_COMPLETIONS .path = "/chat/completions", .key_header = "Authorization: Bearer ", .takes_seed = true,      \
-                         .write_body = openai_write_body, .read_event = openai_read_event
+#define CHAT_COMPLETIONS                                                                                               \
+    .path = "/chat/completions", .key_header = "Authorization: Bearer ", .takes_seed = true,                           \
+    .write_body = openai_write_body, .read_event = openai_read_event
 
 static const struct provider providers[] = {
     {.name = "openai", .default_url = "https://api.openai.com/v1", .openai = &openai_dialect, CHAT_COMPLETIONS},

@@ -6,8 +6,8 @@ enum { EVENT_NAME_MAX = 256 };
 
 void sse_init(struct sse_parser *parser, size_t limit)
 {
-    *parser = (struct sse_parser){
-        .line = buffer_new(limit), .data = buffer_new(limit), .event = buffer_new(EVENT_NAME_MAX)};
+    *parser =
+        (struct sse_parser){.line = buffer_new(limit), .data = buffer_new(limit), .event = buffer_new(EVENT_NAME_MAX)};
 }
 
 void sse_free(struct sse_parser *parser)

@@ -13,7 +13,7 @@ struct sse_parser {
     struct buffer data;  /* of the unfinished event, lines joined by newlines */
     struct buffer event; /* its name, empty: "message" */
     bool has_data;
-    bool after_cr;   /* a newline that comes next belongs to the carriage return before it */
+    bool after_cr;    /* a newline that comes next belongs to the carriage return before it */
     bool after_first; /* the first line, which may begin with a byte order mark, is over */
 };
 

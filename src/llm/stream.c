@@ -22,11 +22,8 @@ void stream_reset(struct chat_stream *stream)
 
     buffer_reset(&text);
     buffer_reset(&reasoning);
-    *stream = (struct chat_stream){.text = text,
-                                   .reasoning = reasoning,
-                                   .usage = unknown_usage,
-                                   .cost_usd = -1,
-                                   .failure = failure_none()};
+    *stream = (struct chat_stream){
+        .text = text, .reasoning = reasoning, .usage = unknown_usage, .cost_usd = -1, .failure = failure_none()};
 }
 
 bool stream_is_complete(const struct chat_stream *stream)
@@ -61,8 +58,8 @@ void stream_read_count(int64_t *to, struct json object, const char *key)
     struct error error;
     int64_t count;
 
-    if (json_optional(object, key, &value) && json_kind_of(value) == JSON_INTEGER &&
-        json_i64(value, &count, &error) && count >= 0)
+    if (json_optional(object, key, &value) && json_kind_of(value) == JSON_INTEGER && json_i64(value, &count, &error) &&
+        count >= 0)
         *to = count;
 }
 
