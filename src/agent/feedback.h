@@ -29,6 +29,7 @@ struct feedback_options {
     size_t limit_bytes;    /* of the whole text; 0: FEEDBACK_LIMIT_BYTES, at least FEEDBACK_LIMIT_LEAST */
     const char *secret;    /* mixed into the tag, for example the run's id; NULL: none */
     double target_speedup; /* 0: none */
+    const char *file;      /* name of `source` in messages, as "kernel.cu"; NULL: any name without a folder */
 };
 
 /* `source` is the candidate's main file as judged; NULL: no excerpts. `options` may be NULL. A verdict with INFRA_ERROR

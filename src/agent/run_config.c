@@ -284,7 +284,7 @@ bool run_config_read(struct arena *arena, const char *path, struct run_config *c
     if (!yaml_read_file(path, &run_schema, &data, error))
         return false;
     bool ok = take_run(&origin, data, config, error);
-    yaml_free(&run_schema, data);
+    yaml_release(&run_schema, data);
     return ok;
 }
 
