@@ -45,9 +45,32 @@ static void apply_session(const struct run_session *session, struct run_config *
         config->budget.hours = session->budget.hours;
 }
 
+/* Paths in run.json hold wherever --resume is called from. Bare names of models and packs stay names. */
+static void make_absolute(struct arena *arena, struct run_names *names, bool all)
+{
+    for (size_t i = 0; i < names->count; i++) {
+        const char *name = names->items[i].name;
+        size_t length = strlen(name);
+        bool path = all || strchr(name, '/') || (length > 5 && !strcmp(name + length - 5, ".yaml"));
+        AUTO_FREE char *absolute = path ? realpath(name, NULL) : NULL;
+        if (absolute)
+            names->items[i].name = arena_strdup(arena, absolute);
+    }
+}
+
 static void complete_config(struct run *run)
 {
     struct run_config *config = &run->config;
+    struct run_names notes = {0};
+
+    make_absolute(run->arena, &config->models, false);
+    make_absolute(run->arena, &config->variants, false);
+    make_absolute(run->arena, &config->task_roots, true);
+    if (config->notes) {
+        run_names_add(&notes, run->arena, config->notes);
+        make_absolute(run->arena, &notes, true);
+        config->notes = notes.items[0].name;
+    }
     const char *folder = run->folder.path;
     size_t length = strlen(folder);
 

@@ -28,6 +28,14 @@ static void put_number(json_object *object, const char *key, struct number numbe
         json_put(object, key, NULL);
 }
 
+static void put_count(json_object *object, const char *key, struct count count)
+{
+    if (count.known)
+        json_put_i64(object, key, count.value);
+    else
+        json_put(object, key, NULL);
+}
+
 /* A line of docs/formats/turns.md; `verdict` is borrowed. */
 static json_object *turn_line(const struct run *run, const struct member *member, int turn,
                               const struct trajectory_turn *usage, const char *outcome, json_object *verdict)
@@ -42,10 +50,10 @@ static json_object *turn_line(const struct run *run, const struct member *member
     json_put_i64(line, "turn", turn);
     json_put_i64(line, "variant", planned->variant);
     json_put_i64(line, "planned_turns", member->line.planned_turns);
-    if (usage && usage->tokens > 0)
-        json_put_i64(line, "tokens", usage->tokens);
-    if (usage && usage->reasoning_tokens > 0)
-        json_put_i64(line, "reasoning_tokens", usage->reasoning_tokens);
+    if (usage && usage->tokens.known)
+        json_put_i64(line, "tokens", usage->tokens.value);
+    if (usage && usage->reasoning_tokens.known)
+        json_put_i64(line, "reasoning_tokens", usage->reasoning_tokens.value);
     if (usage && usage->cost_usd.known)
         json_put_double(line, "cost_usd", usage->cost_usd.value);
     json_put(line, "verdict", verdict ? json_object_get(verdict) : NULL);
@@ -113,8 +121,8 @@ static json_object *turns_to_json(const struct trajectory *trajectory)
         put_number(object, "speedup", turn->speedup);
         json_put_string(object, "target_instructions", turn->executed);
         json_put_string(object, "extraction", turn->extraction);
-        json_put_i64(object, "tokens", turn->tokens);
-        json_put_i64(object, "reasoning_tokens", turn->reasoning_tokens);
+        put_count(object, "tokens", turn->tokens);
+        put_count(object, "reasoning_tokens", turn->reasoning_tokens);
         put_number(object, "cost_usd", turn->cost_usd);
         json_put_bool(object, "asked_which_block", turn->choice != NULL);
         (void)json_object_array_add(turns, object);

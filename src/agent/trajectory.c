@@ -99,6 +99,12 @@ static void add_count(int64_t *sum, struct count count)
         *sum += count.value;
 }
 
+static void join_count(struct count *into, struct count count)
+{
+    if (count.known)
+        *into = count_of(into->value + count.value);
+}
+
 /* Money and tokens count whatever the call was for and however it ended. */
 static void add_usage(struct trajectory *trajectory, const struct event_reply *reply)
 {
@@ -111,14 +117,14 @@ static void add_usage(struct trajectory *trajectory, const struct event_reply *r
     add_count(&sums->output_tokens, reply->output_tokens);
     add_count(&sums->reasoning_tokens, reply->reasoning_tokens);
     sums->elapsed_ms += reply->elapsed_ms;
-    add_count(&turn->tokens, reply->input_tokens);
-    add_count(&turn->tokens, reply->output_tokens);
-    add_count(&turn->reasoning_tokens, reply->reasoning_tokens);
+    join_count(&turn->tokens, reply->input_tokens);
+    join_count(&turn->tokens, reply->output_tokens);
+    join_count(&turn->reasoning_tokens, reply->reasoning_tokens);
     if (reply->cost_usd.known) {
         sums->cost_usd += reply->cost_usd.value;
         turn->cost_usd = number_of((turn->cost_usd.known ? turn->cost_usd.value : 0) + reply->cost_usd.value);
-    } else {
-        sums->cost_known = false;
+    } else if (reply->input_tokens.known || reply->output_tokens.known || !strcmp(reply->status, "ok")) {
+        sums->cost_known = false; /* something was answered; what fails before that is not billed */
     }
 }
 

@@ -47,8 +47,8 @@ struct trajectory_turn {
     const char *outcome;   /* of a turn without verdict */
     const char *executed;
     struct number speedup;
-    int64_t tokens;           /* prompt and answer, all calls of the turn; -1: unknown */
-    int64_t reasoning_tokens; /* -1: unknown */
+    struct count tokens; /* prompt and answer, all calls of the turn */
+    struct count reasoning_tokens;
     struct number cost_usd;
 };
 

@@ -71,6 +71,8 @@ bool read_path(struct turn_set *set, struct leaderboard *board, const char *path
         return read_file(set, board, path, error);
     if (file_is_folder(file_join(arena, path, "definitions")))
         return read_trace_set(set, board, path, error);
+    if (file_exists(file_join(arena, path, "run.json"))) /* of `ptxbench run`: its logs are no turns */
+        return read_file(set, board, file_join(arena, path, "turns.jsonl"), error);
     if (!read_files_below(set, board, path, ".csv", &count, error) ||
         !read_files_below(set, board, path, ".jsonl", &count, error))
         return false;
