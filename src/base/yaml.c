@@ -65,14 +65,14 @@ bool yaml_read_file(const char *path, const cyaml_schema_value_t *schema, void *
     bool ok = result == CYAML_OK && !complaint.text.length && *out;
     if (!ok) {
         (void)fail(path, &complaint, result == CYAML_OK ? "the file is empty" : cyaml_strerror(result), error);
-        yaml_free(schema, *out);
+        yaml_release(schema, *out);
         *out = NULL;
     }
     buffer_free(&complaint.text);
     return ok;
 }
 
-void yaml_free(const cyaml_schema_value_t *schema, void *data)
+void yaml_release(const cyaml_schema_value_t *schema, void *data)
 {
     cyaml_config_t config = configuration(NULL);
 

@@ -14,11 +14,11 @@
 
 /* Reads a file of at most 1 MiB by a schema whose top is a mapping behind a pointer. Unknown, repeated and missing keys,
  * aliases, a second document and an empty file are ERROR_INPUT with file and line; a missing file is ERROR_NOT_FOUND.
- * `*out` is new; release it with yaml_free. */
+ * `*out` is new; release it with yaml_release. */
 MUST_CHECK bool yaml_read_file(const char *path, const cyaml_schema_value_t *schema, void **out, struct error *error);
 
 /* Releases what yaml_read_file made; accepts NULL. */
-void yaml_free(const cyaml_schema_value_t *schema, void *data);
+void yaml_release(const cyaml_schema_value_t *schema, void *data);
 
 /* A value of the file as a number from `least` to `most`; `key` is for the message. */
 MUST_CHECK bool yaml_number(const char *path, const char *key, const char *text, double least, double most, double *out,

@@ -29,6 +29,7 @@ int cmd_compile(int argc, char **argv);
 int cmd_task(int argc, char **argv);
 int cmd_emu(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
+int cmd_model(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 
 /* Prints "ptxbench: message" and, when there is one, "hint: ..." to standard error. Returns the exit status that

@@ -359,7 +359,7 @@ bool model_config_read(struct arena *arena, const char *path, struct model_confi
     take_model(&at, data, model);
     if (at.ok)
         check_model(&at, model);
-    yaml_free(&model_schema, data);
+    yaml_release(&model_schema, data);
     return at.ok;
 }
 
