@@ -19,6 +19,7 @@ static const struct command commands[] = {
     {"inspect", cmd_inspect, "page through a run: turns, code, differences, verdicts"},
     {"worker", cmd_worker, "judge candidates that come as lines on standard input"},
     {"report", cmd_report, "metrics and tables of runs, and run against run"},
+    {"model", cmd_model, "list the models that runs can use, and try one"},
     {"doctor", cmd_doctor, "say what this machine can do, and how to get what is missing"},
 };
 

@@ -131,21 +131,42 @@ static bool check_request(const struct chat_request *request, struct error *erro
     return true;
 }
 
+bool chat_request_body(const struct chat_request *request, json_object **out, struct error *error)
+{
+    AUTO_JSON_DOCUMENT *extra = NULL;
+    const struct provider *provider = provider_find(request->model->provider);
+    const char *extra_text = request->model->extra_body;
+
+    *out = NULL;
+    if (!provider)
+        return error_set(error, ERROR_INPUT, "%s: unknown provider \"%s\"", request->model->name,
+                         request->model->provider);
+    if (!check_request(request, error))
+        return false;
+    if (provider->transport == TRANSPORT_REPLAY)
+        *out = json_object_new_object();
+    else if (provider->transport == TRANSPORT_SCRIPT)
+        *out = script_write_input(request);
+    else
+        *out = provider->write_body(provider, request);
+    if (!extra_text || provider->transport != TRANSPORT_HTTP)
+        return true;
+    if (!json_parse(extra_text, strlen(extra_text), "extra_body", 1, &extra, error) ||
+        !json_expect(json_root(extra), JSON_OBJECT, error)) {
+        (void)json_object_put(*out);
+        *out = NULL;
+        return false;
+    }
+    body_merge(*out, json_root(extra).value);
+    return true;
+}
+
 static bool write_body(struct chat_call *call, const struct chat_request *request, struct error *error)
 {
     AUTO_JSON_OBJECT *body = NULL;
-    AUTO_JSON_DOCUMENT *extra = NULL;
-    const char *extra_text = request->model->extra_body;
 
-    if (call->provider->transport == TRANSPORT_REPLAY)
-        return true;
-    body = call->provider->transport == TRANSPORT_HTTP ? call->provider->write_body(call->provider, request)
-                                                       : script_write_input(request);
-    if (extra_text && call->provider->transport == TRANSPORT_HTTP) {
-        if (!json_parse(extra_text, strlen(extra_text), "extra_body", 1, &extra, error))
-            return false;
-        body_merge(body, json_root(extra).value);
-    }
+    if (!chat_request_body(request, &body, error))
+        return false;
     if (!json_to_text(body, false, &call->body, error)) {
         error->code = ERROR_INPUT; /* the caller's text, not ours */
         return error_prefix(error, "request to %s", request->model->name);
@@ -191,10 +212,10 @@ bool chat_client_start(struct chat_client *client, const struct chat_request *re
     const struct provider *provider = provider_find(model->provider);
     struct gate *gate = client_gate(client, model);
 
-    if (!provider || !gate)
+    if (!provider)
         return error_set(error, ERROR_INPUT, "%s: unknown provider \"%s\"", model->name, model->provider);
-    if (!check_request(request, error))
-        return false;
+    if (!gate)
+        return error_set(error, ERROR_MEMORY, "%s: out of memory", model->name);
     struct arena *arena = arena_new();
     struct chat_call *call = arena_alloc(arena, sizeof *call);
     *call = (struct chat_call){.client = client,

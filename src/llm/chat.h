@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/error.h"
+#include "base/json.h"
 #include "llm/model.h"
 
 enum chat_role { CHAT_SYSTEM, CHAT_USER, CHAT_ASSISTANT };
@@ -107,6 +107,10 @@ struct chat_client_options {
 
 /* max_attempts and the rest at their defaults, no wake_fd. */
 struct chat_client_options chat_client_defaults(void);
+
+/* The body of a request: JSON for the provider, or for a script's standard input; an empty object for replay. No
+ * credential is in it. Returns new. Fails for requests that cannot be sent at all. */
+MUST_CHECK bool chat_request_body(const struct chat_request *request, json_object **body, struct error *error);
 
 struct chat_client; /* owns sockets and script children; belongs to one thread */
 
