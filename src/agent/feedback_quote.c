@@ -138,7 +138,7 @@ const char *safe_name(struct report *report, char text[128], const char *name)
 
     (void)report;
     for (const char *at = name ? name : ""; *at && length < 120; at++)
-        text[length++] = isalnum((unsigned char)*at) || strchr("_./:<>~+-,*&()#", *at) ? *at : '?';
+        text[length++] = isalnum((unsigned char)*at) || strchr("_./:<>~+-,*&()# ", *at) ? *at : '?';
     text[length] = 0;
     return length ? text : "unknown";
 }
