@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "agent/event_log.h"
 
 #include <errno.h>
@@ -98,15 +99,10 @@ bool event_log_repair(const char *path, bool *repaired, struct error *error)
         return error_system(error, errno, "%s: cannot read", path);
     if (end == info.st_size)
         return true;
-    if (ftruncate(fd, end) || fsync(fd))
+    if (ftruncate(fd, end))
         return error_system(error, errno, "%s: cannot cut off an unfinished line", path);
     *repaired = true;
     return true;
-}
-
-static bool must_last(enum event_kind kind)
-{
-    return kind == EVENT_REPLY || kind == EVENT_VERDICT || kind == EVENT_ENDED;
 }
 
 bool event_log_append(const char *path, const struct event *event, struct error *error)
@@ -133,7 +129,10 @@ bool event_log_append(const char *path, const struct event *event, struct error 
         return error_system(error, errno, "%s: cannot take back a part of a line", path);
     if ((size_t)put != length + 1)
         return error_system(error, ENOSPC, "%s: only a part of the line was appended", path);
-    if (must_last(event->kind) && fdatasync(fd))
-        return error_system(error, errno, "%s: cannot sync", path);
     return true;
+}
+
+bool event_log_sync(int folder, struct error *error)
+{
+    return !syncfs(folder) || error_system(error, errno, "cannot sync the logs");
 }

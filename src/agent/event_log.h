@@ -20,8 +20,11 @@ MUST_CHECK bool event_log_read(const char *path, event_visit *visit, void *conte
 /* Cuts off an unfinished last line; `*repaired` tells whether there was one. A missing file is fine. */
 MUST_CHECK bool event_log_repair(const char *path, bool *repaired, struct error *error);
 
-/* Appends one event with a single write. Events that cost money or time to get again (replies, verdicts) and the end are
- * synced to the disk, with all before them; the rest follows from those. */
+/* Appends one event with a single write. It outlives this process whatever ends it; to outlive the machine it needs
+ * event_log_sync. */
 MUST_CHECK bool event_log_append(const char *path, const struct event *event, struct error *error);
+
+/* Syncs every log below `folder` (open, a folder) to the disk, in one go: hundreds of single syncs would take seconds. */
+MUST_CHECK bool event_log_sync(int folder, struct error *error);
 
 #endif

@@ -13,6 +13,9 @@
 #include "base/file.h"
 #include "base/interrupt.h"
 
+/* What a failure of the machine itself (not of processes) can cost at most: the calls of so long. */
+static const int64_t sync_interval_ns = INT64_C(2) * 1000000000;
+
 /* Hundreds of calls are hundreds of sockets. */
 static void raise_descriptor_limit(void)
 {
@@ -37,6 +40,8 @@ static void apply_session(const struct run_session *session, struct run_config *
         config->parallel = session->parallel;
     if (session->retry_delay_ms >= 0)
         config->retry_delay_ms = session->retry_delay_ms;
+    if (session->call_attempts)
+        config->call_attempts = session->call_attempts;
     if (session->budget.tokens >= 0)
         config->budget.tokens = session->budget.tokens;
     if (session->budget.usd >= 0)
@@ -294,6 +299,8 @@ static bool open_machinery(struct run *run, struct error *error)
         (interrupt_fd() >= 0 && !watch(run, interrupt_fd(), error)))
         return false;
     run->options.chat.wake_fd = run->wake;
+    if (run->config.call_attempts)
+        run->options.chat.max_attempts = (int)run->config.call_attempts;
     return chat_client_new(&run->options.chat, &run->chat, error) &&
            (!run->config.notes || notes_open(run->config.notes, &run->notes, error));
 }
@@ -418,6 +425,8 @@ static int wait_ms(const struct run *run, int64_t next_tick_ns)
 
     if (run->options.observer.tick && next_tick_ns < until)
         until = next_tick_ns;
+    if (run->dirty && run->synced_ns + sync_interval_ns < until)
+        until = run->synced_ns + sync_interval_ns;
     for (size_t i = 0; i < run->active_count; i++) {
         const struct member *member = run->active[i];
         if (!member->call_open && !member->evaluation_open && member->not_before_ns < until)
@@ -435,6 +444,16 @@ static void wait_without_calls(const struct run *run, int timeout_ms)
     (void)epoll_wait(run->wake, &event, 1, timeout_ms);
 }
 
+static bool sync_logs(struct run *run, bool now, struct error *error)
+{
+    if (!run->dirty || (!now && clock_now_ns() - run->synced_ns < sync_interval_ns))
+        return true;
+    run->dirty = false;
+    bool ok = event_log_sync(run->folder.lock, error);
+    run->synced_ns = clock_now_ns();
+    return ok;
+}
+
 bool run_execute(struct run *run, struct error *error)
 {
     const struct run_observer *observer = &run->options.observer;
@@ -442,7 +461,7 @@ bool run_execute(struct run *run, struct error *error)
 
     run->started_ns = clock_now_ns();
     while (!interrupt_requested()) {
-        if (!admit(run, error) || !advance_all(run, error))
+        if (!admit(run, error) || !advance_all(run, error) || !sync_logs(run, false, error))
             return false;
         if (!run->active_count && (run->pause || run->next >= run->plan.count))
             break;
@@ -458,10 +477,9 @@ bool run_execute(struct run *run, struct error *error)
         if (!take_replies(run, chat_client_pending(run->chat) ? timeout : 0, error) || !take_evaluations(run, error))
             return false;
     }
-    run->finished = true;
     if (observer->tick)
         observer->tick(observer->context, run);
-    return run_derive_turns(run, true, error);
+    return sync_logs(run, true, error) && run_derive_turns(run, true, error);
 }
 
 const struct run_config *run_config_of(const struct run *run)

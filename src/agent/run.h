@@ -62,6 +62,7 @@ struct run_session {
     struct run_names devices; /* none: as planned */
     int64_t parallel;         /* 0: as planned */
     int64_t retry_delay_ms;   /* < 0: as planned */
+    int64_t call_attempts;    /* 0: as planned */
     struct run_budget budget; /* of each member < 0: as planned */
 };
 

@@ -58,6 +58,7 @@ struct yaml_run {
     char *parallel;
     char *retries;
     char *retry_delay_ms;
+    char *call_attempts;
     char *seed;
     struct yaml_budget *budget;
     struct yaml_budget *trajectory_budget;
@@ -111,6 +112,7 @@ static const cyaml_schema_field_t run_fields[] = {
     TEXT(struct yaml_run, parallel),
     TEXT(struct yaml_run, retries),
     TEXT(struct yaml_run, retry_delay_ms),
+    TEXT(struct yaml_run, call_attempts),
     TEXT(struct yaml_run, seed),
     CYAML_FIELD_MAPPING_PTR("budget", OPTIONAL, struct yaml_run, budget, budget_fields),
     CYAML_FIELD_MAPPING_PTR("trajectory_budget", OPTIONAL, struct yaml_run, trajectory_budget, budget_fields),
@@ -247,6 +249,7 @@ static bool take_numbers(const struct origin *origin, const struct yaml_run *fro
         {"parallel", from->parallel, 1, 10000, .integer = &config->parallel},
         {"retries", from->retries, 1, 1000, .integer = &config->retries},
         {"retry_delay_ms", from->retry_delay_ms, 0, 3600000, .integer = &config->retry_delay_ms},
+        {"call_attempts", from->call_attempts, 0, 100, .integer = &config->call_attempts},
         {"seed", from->seed, 0, INT32_MAX, .integer = &config->seed},
     };
 
@@ -321,6 +324,7 @@ bool run_config_check(const struct run_config *config, struct error *error)
         {"parallel", config->parallel, 1, 10000},
         {"retries", config->retries, 1, 1000},
         {"retry_delay_ms", config->retry_delay_ms, 0, 3600000},
+        {"call_attempts", config->call_attempts, 0, 100},
         {"seed", config->seed, 0, INT32_MAX},
         {"evaluation.trials", evaluation->trials, 0, 16},
         {"evaluation.warmup", evaluation->warmup, 0, 1000},

@@ -60,6 +60,7 @@ struct run_config {
     struct run_names devices; /* one worker each; a name may repeat */
     int64_t parallel;         /* trajectories under way at once */
     int64_t retries;          /* of a turn */
+    int64_t call_attempts;    /* of a call, with backoff, before it is a retry of the turn; 0: the client's default */
     int64_t retry_delay_ms;
     int64_t seed;
     struct run_budget budget;            /* of the run: it pauses */

@@ -37,6 +37,7 @@ static const struct record_field config_fields[] = {
     RECORD_INTEGER(struct run_config, parallel),
     RECORD_INTEGER(struct run_config, retries),
     RECORD_INTEGER(struct run_config, retry_delay_ms),
+    RECORD_INTEGER(struct run_config, call_attempts),
     RECORD_INTEGER(struct run_config, seed),
     RECORD_NESTED(struct run_config, evaluation, &evaluation_record),
 };

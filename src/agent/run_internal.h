@@ -64,7 +64,8 @@ struct run {
     int evaluation_failures; /* trajectories in a row that evaluation ended */
     const char *pause;
     struct trajectory_sums sums; /* of all members, as far as they count for the budget */
-    bool finished;
+    bool dirty; /* events were written since the last sync */
+    int64_t synced_ns;
 };
 
 enum { FAILURES_MAX = 3 };

@@ -15,6 +15,7 @@ bool run_record(struct run *run, struct member *member, struct event *event, str
     event->turn = event->kind == EVENT_STARTED ? 0 : member->trajectory.turn;
     if (!event_log_append(member->log, event, error) || !trajectory_apply(&member->trajectory, event, error))
         return false;
+    run->dirty = true;
     const struct trajectory_sums *now = &member->trajectory.sums;
     run->sums.input_tokens += now->input_tokens - before.input_tokens;
     run->sums.output_tokens += now->output_tokens - before.output_tokens;

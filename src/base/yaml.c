@@ -42,13 +42,33 @@ static cyaml_config_t configuration(struct complaint *complaint)
                             .flags = CYAML_CFG_NO_ALIAS};
 }
 
-static bool fail(const char *path, const struct complaint *complaint, const char *otherwise, struct error *error)
+/* libcyaml says where it was before an unexpected key: the key itself stands there or further down. */
+static int find_key(const char *text, const char *key, int from)
 {
-    const char *text = complaint->text.length ? complaint->text.data : otherwise;
+    size_t length = strlen(key);
+    int line = 1;
 
+    for (const char *at = text; *at; line++) {
+        const char *end = at + strcspn(at, "\n");
+        at += strspn(at, " -\"'");
+        if (line >= from && at < end && !strncmp(at, key, length) && at[length] && strchr(":\"' ", at[length]))
+            return line;
+        at = *end ? end + 1 : end;
+    }
+    return from;
+}
+
+static bool fail(const char *path, const char *text, struct complaint *complaint, const char *otherwise,
+                 struct error *error)
+{
+    static const char unexpected[] = "Unexpected key: ";
+    const char *said = complaint->text.length ? complaint->text.data : otherwise;
+
+    if (!strncmp(said, unexpected, sizeof unexpected - 1))
+        complaint->line = find_key(text, said + sizeof unexpected - 1, complaint->line);
     if (complaint->line)
-        return error_set(error, ERROR_INPUT, "%s:%d: %s", path, complaint->line, text);
-    return error_set(error, ERROR_INPUT, "%s: %s", path, text);
+        return error_set(error, ERROR_INPUT, "%s:%d: %s", path, complaint->line, said);
+    return error_set(error, ERROR_INPUT, "%s: %s", path, said);
 }
 
 bool yaml_read_file(const char *path, const cyaml_schema_value_t *schema, void **out, struct error *error)
@@ -64,7 +84,7 @@ bool yaml_read_file(const char *path, const cyaml_schema_value_t *schema, void *
     cyaml_err_t result = cyaml_load_data((const uint8_t *)text, length, &config, schema, out, NULL);
     bool ok = result == CYAML_OK && !complaint.text.length && *out;
     if (!ok) {
-        (void)fail(path, &complaint, result == CYAML_OK ? "the file is empty" : cyaml_strerror(result), error);
+        (void)fail(path, text, &complaint, result == CYAML_OK ? "the file is empty" : cyaml_strerror(result), error);
         yaml_release(schema, *out);
         *out = NULL;
     }

@@ -35,7 +35,8 @@ enum {
     OPTION_GUIDANCE,
     OPTION_NOTES,
     OPTION_WITH_FIX,
-    OPTION_RETRY_DELAY
+    OPTION_RETRY_DELAY,
+    OPTION_ATTEMPTS
 };
 
 struct run_arguments {
@@ -78,6 +79,7 @@ static const struct argp_option option_table[] = {
     {"parallel", OPTION_PARALLEL, "N", 0, "Trajectories under way at once (default 256)", 2},
     {"seed", OPTION_SEED, "N", 0, "Seed of the sampling, where the provider takes one (default 0)", 2},
     {"retry-delay", OPTION_RETRY_DELAY, "MS", 0, "Wait before a turn's first retry, doubled with each (default 2000)", 2},
+    {"call-attempts", OPTION_ATTEMPTS, "N", 0, "Attempts of a call, with growing pauses, before a turn's retry (default 8)", 2},
     {"max-tokens", OPTION_TOKENS, "N", 0, "Pause when the run has used so many", 2},
     {"max-usd", OPTION_USD, "X", 0, "Pause when the run has cost so much", 2},
     {"max-hours", OPTION_HOURS, "X", 0, "Pause when this session has lasted so long", 2},
@@ -193,6 +195,9 @@ static error_t parse_session(int key, char *value, struct argp_state *state)
         return 0;
     case OPTION_RETRY_DELAY:
         session->retry_delay_ms = cli_parse_number(state, "retry-delay", value, 0, 3600000);
+        return 0;
+    case OPTION_ATTEMPTS:
+        session->call_attempts = cli_parse_number(state, "call-attempts", value, 1, 100);
         return 0;
     case OPTION_TOKENS:
         session->budget.tokens = cli_parse_number(state, "max-tokens", value, 0, INT64_C(1000000000000000));
