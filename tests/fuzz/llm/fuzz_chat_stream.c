@@ -31,8 +31,8 @@ static bool take_event(void *context, const char *event, const char *data, size_
 
 static void read_stream(struct outcome *outcome, unsigned api, const char *bytes, size_t size, size_t piece)
 {
-    static bool (*const readers[])(struct chat_stream *, const char *, const char *, size_t) = {
-        openai_read_event, anthropic_read_event, gemini_read_event};
+    static bool (*const readers[])(struct chat_stream *, const char *, const char *,
+                                   size_t) = {openai_read_event, anthropic_read_event, gemini_read_event};
     struct sse_parser parser;
 
     *outcome = (struct outcome){.read = readers[api % ARRAY_LEN(readers)], .fed = true};

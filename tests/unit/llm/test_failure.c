@@ -22,21 +22,24 @@ static const struct {
      FAILURE_REFUSED, "flagged"},
     {402, "{\"error\":{\"message\":\"Insufficient credits\",\"code\":402}}", FAILURE_QUOTA, "credits"},
     {429, "{\"error\":{\"message\":\"m\",\"type\":\"insufficient_quota\"}}", FAILURE_QUOTA, "m"},
-    {429, "{\"error\":{\"message\":\"m\",\"type\":\"tokens\",\"code\":\"rate_limit_exceeded\"}}", FAILURE_RETRYABLE, "m"},
+    {429, "{\"error\":{\"message\":\"m\",\"type\":\"tokens\",\"code\":\"rate_limit_exceeded\"}}", FAILURE_RETRYABLE,
+     "m"},
     {429, "{\"error\":{\"message\":\"m\",\"type\":\"invalid_request_error\"}}", FAILURE_RETRYABLE, "m"},
     {429, "", FAILURE_RETRYABLE, "empty response"},
     {500, "oops\nline", FAILURE_RETRYABLE, "oops line"},
-    {529, "{\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}", FAILURE_RETRYABLE,
-     "Overloaded"},
+    {529, "{\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}",
+     FAILURE_RETRYABLE, "Overloaded"},
     {400, "{\"object\":\"error\",\"message\":\"This model's maximum context length is 4096 tokens\",\"code\":400}",
      FAILURE_CONTEXT_OVERFLOW, "4096"}, /* vLLM */
-    {400, "{\"object\":\"error\",\"message\":\"The input (9000 tokens) is longer than the model's context length (8192 "
-          "tokens).\"}",
+    {400,
+     "{\"object\":\"error\",\"message\":\"The input (9000 tokens) is longer than the model's context length (8192 "
+     "tokens).\"}",
      FAILURE_CONTEXT_OVERFLOW, "8192"}, /* SGLang */
     {400, "{\"error\":{\"code\":400,\"type\":\"exceed_context_size_error\",\"message\":\"the request exceeds\"}}",
      FAILURE_CONTEXT_OVERFLOW, "exceeds"}, /* llama.cpp */
-    {400, "{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"input length and "
-          "`max_tokens` exceed context limit: 190000 + 20000 > 200000\"}}",
+    {400,
+     "{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"input length and "
+     "`max_tokens` exceed context limit: 190000 + 20000 > 200000\"}}",
      FAILURE_CONTEXT_OVERFLOW, "exceed context limit"},
     {413, "<html>too large</html>", FAILURE_CONTEXT_OVERFLOW, "too large"},
     {400, "[{\"error\":{\"code\":400,\"message\":\"API key not valid.\",\"status\":\"INVALID_ARGUMENT\"}}]",

@@ -24,7 +24,9 @@ static const struct {
     {"id: 7\nretry: 10\ndata: a\n\n", "|a;"},
     {"event: only\n\ndata: a\n\n", "|a;"}, /* no data, no event, and its name is forgotten */
     {"data: a\r\n\r\ndata: b\r\rdata: c\n\n", "|a;|b;|c;"},
-    {"\xef\xbb\xbf" "data: a\n\n", "|a;"},
+    {"\xef\xbb\xbf"
+     "data: a\n\n",
+     "|a;"},
     {"\xef\xbb\xbf\n\ndata: a\n\n", "|a;"},
     {"data: a\n", ""}, /* cut off */
     {"data: a", ""},
