@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A server that speaks the three APIs and misbehaves on demand. Only the standard library.
 
-    server.py [--delay SECONDS] [--pieces N]
+    server.py [--delay SECONDS] [--pieces N]      (or N in $FAULT_SERVER_PIECES)
 
 prints "port N" and serves until it is killed. The first part of the path says what to do, the
 second tells one caller's attempts from another's: http://127.0.0.1:N/SCENARIO/ID is the base_url of a model. The key has
@@ -12,6 +12,7 @@ import asyncio
 import collections
 import email.utils
 import json
+import os
 import sys
 import time
 
@@ -19,7 +20,7 @@ KEY = "test-secret-0123456789abcdef"
 TEXT = "Käse → `__global__ void k();`\n"
 REASONING = "Let me think. ✓"
 attempts = collections.Counter()  # by scenario and id
-options = argparse.Namespace(delay=0.02, pieces=10)
+options = argparse.Namespace(delay=0.02, pieces=int(os.environ.get("FAULT_SERVER_PIECES", "10")))
 
 
 # --- what the three APIs look like --------------------------------------------------------------------------------

@@ -127,7 +127,7 @@ static const struct {
      "bounds must rise"},
     {HEAD "name: again\n", "m.yaml:3: Mapping field already seen: name"},
     {HEAD "---\nname: b\n", "Ignoring documents after first"},
-    {HEAD "notes: &a x\nextra_body: *a\n", "liases"},
+    {HEAD "notes: &a x\nextra_body: *a\n", "YAML alias unsupported"},
     {"name: a/b\nprovider: openai\nmodel_id: m\n", "name: \"a/b\" has other characters"},
     {"name: m\nprovider: opena\nmodel_id: m\n", "provider: \"opena\" is unknown"},
     {"name: m\nprovider: openai\n", "model_id: missing; provider openai needs it"},
