@@ -68,6 +68,7 @@ for provider in openai openrouter vllm sglang anthropic gemini; do
     t_status 0 "$provider answers"
     # shellcheck disable=SC2016 # the server's text
     t_is "$stdout" 'Käse → `__global__ void k();`' "$provider's answer is on standard output, and nothing else"
+    # shellcheck disable=SC2016 # a dollar of money
     t_err_like 'served-model, stop: 1000 tokens in \(200 cached\), 50 out \((30|\?) reasoning\), \$0.00[0-9]+, .*1 attempt$' \
         "$provider's usage and cost are on standard error"
 done
