@@ -56,12 +56,12 @@ static enum chat_status status_of(enum failure_kind kind)
 }
 
 /* Too many requests: half as many of this model's calls from now on, once for each crowd of answers. */
-static void narrow_gate(struct gate *gate, int64_t now_ns)
+static void narrow_gate(struct gate *gate, int64_t now_ns, int64_t pause_ns)
 {
-    if (now_ns - gate->cut_ns < second_ns)
+    if (now_ns - gate->cut_ns < pause_ns)
         return;
     gate->cut_ns = now_ns;
-    gate->limit = gate->running + 1 > 2 ? (gate->running + 1) / 2.0 : 1;
+    gate->limit = gate->running > 1 ? (gate->running + 1) / 2 : 1;
 }
 
 /* Another attempt, unless the server wants more patience than we have. */
@@ -72,7 +72,7 @@ static void plan_attempt(struct chat_call *call, int64_t now_ns)
     int64_t asked = failure->retry_after_ns;
 
     if (call->http_status == 429)
-        narrow_gate(call->gate, now_ns);
+        narrow_gate(call->gate, now_ns, options->backoff_base_ns);
     if (asked > options->retry_after_cap_ns) {
         char text[sizeof failure->message];
         (void)snprintf(text, sizeof text, "%s", failure->message);

@@ -10,68 +10,68 @@
 #include "base/buffer.h"
 
 /*
- * The first row that matches decides. `status`: 0 any, 4 and 5 a whole hundred. `code`: the error's code, type or
- * status, exactly. `text`: part of the message, in any case.
+ * The first row that matches decides. `code`: the error's code, type or status, exactly. `text`: part of the message, in
+ * any case. `status`: 0 any, 4 and 5 a whole hundred.
  */
 struct rule {
-    int status;
     const char *code;
     const char *text;
+    int status;
     enum failure_kind kind;
 };
 
 static const struct rule rules[] = {
-    {0, "insufficient_quota", NULL, FAILURE_QUOTA}, /* OpenAI, with status 429 */
-    {0, "billing_error", NULL, FAILURE_QUOTA},      /* Anthropic */
-    {0, "billing_hard_limit_reached", NULL, FAILURE_QUOTA},
-    {402, NULL, NULL, FAILURE_QUOTA}, /* OpenRouter */
-    {0, NULL, "credit balance is too low", FAILURE_QUOTA},
-    {429, "RESOURCE_EXHAUSTED", "PerDay", FAILURE_QUOTA}, /* Gemini: the quota's id says which one is used up */
+    {"insufficient_quota", NULL, 0, FAILURE_QUOTA}, /* OpenAI, with status 429 */
+    {"billing_error", NULL, 0, FAILURE_QUOTA},      /* Anthropic */
+    {"billing_hard_limit_reached", NULL, 0, FAILURE_QUOTA},
+    {NULL, NULL, 402, FAILURE_QUOTA}, /* OpenRouter */
+    {NULL, "credit balance is too low", 0, FAILURE_QUOTA},
+    {"RESOURCE_EXHAUSTED", "PerDay", 429, FAILURE_QUOTA}, /* Gemini: the quota's id says which one is used up */
 
-    {0, "context_length_exceeded", NULL, FAILURE_CONTEXT_OVERFLOW},
-    {0, "exceed_context_size_error", NULL, FAILURE_CONTEXT_OVERFLOW}, /* llama.cpp */
-    {0, "request_too_large", NULL, FAILURE_CONTEXT_OVERFLOW},         /* Anthropic */
-    {413, NULL, NULL, FAILURE_CONTEXT_OVERFLOW},
-    {4, NULL, "maximum context length", FAILURE_CONTEXT_OVERFLOW}, /* OpenAI, vLLM, OpenRouter */
-    {4, NULL, "model's context length", FAILURE_CONTEXT_OVERFLOW}, /* SGLang */
-    {4, NULL, "maximum allowed length", FAILURE_CONTEXT_OVERFLOW}, /* SGLang */
-    {4, NULL, "prompt is too long", FAILURE_CONTEXT_OVERFLOW},     /* Anthropic */
-    {4, NULL, "exceed context limit", FAILURE_CONTEXT_OVERFLOW},   /* Anthropic */
-    {4, NULL, "context window", FAILURE_CONTEXT_OVERFLOW},
-    {4, NULL, "maximum number of tokens allowed", FAILURE_CONTEXT_OVERFLOW}, /* Gemini */
+    {"context_length_exceeded", NULL, 0, FAILURE_CONTEXT_OVERFLOW},
+    {"exceed_context_size_error", NULL, 0, FAILURE_CONTEXT_OVERFLOW}, /* llama.cpp */
+    {"request_too_large", NULL, 0, FAILURE_CONTEXT_OVERFLOW},         /* Anthropic */
+    {NULL, NULL, 413, FAILURE_CONTEXT_OVERFLOW},
+    {NULL, "maximum context length", 4, FAILURE_CONTEXT_OVERFLOW}, /* OpenAI, vLLM, OpenRouter */
+    {NULL, "model's context length", 4, FAILURE_CONTEXT_OVERFLOW}, /* SGLang */
+    {NULL, "maximum allowed length", 4, FAILURE_CONTEXT_OVERFLOW}, /* SGLang */
+    {NULL, "prompt is too long", 4, FAILURE_CONTEXT_OVERFLOW},     /* Anthropic */
+    {NULL, "exceed context limit", 4, FAILURE_CONTEXT_OVERFLOW},   /* Anthropic */
+    {NULL, "context window", 4, FAILURE_CONTEXT_OVERFLOW},
+    {NULL, "maximum number of tokens allowed", 4, FAILURE_CONTEXT_OVERFLOW}, /* Gemini */
 
-    {0, "content_filter", NULL, FAILURE_REFUSED},
-    {0, "content_policy_violation", NULL, FAILURE_REFUSED},
-    {0, "invalid_prompt", "safety", FAILURE_REFUSED}, /* OpenAI */
-    {403, NULL, "moderation", FAILURE_REFUSED},       /* OpenRouter */
-    {403, NULL, "flagged", FAILURE_REFUSED},
-    {4, NULL, "content management policy", FAILURE_REFUSED},
+    {"content_filter", NULL, 0, FAILURE_REFUSED},
+    {"content_policy_violation", NULL, 0, FAILURE_REFUSED},
+    {"invalid_prompt", "safety", 0, FAILURE_REFUSED}, /* OpenAI */
+    {NULL, "moderation", 403, FAILURE_REFUSED},       /* OpenRouter */
+    {NULL, "flagged", 403, FAILURE_REFUSED},
+    {NULL, "content management policy", 4, FAILURE_REFUSED},
 
-    {0, "invalid_api_key", NULL, FAILURE_AUTHENTICATION},
-    {0, "authentication_error", NULL, FAILURE_AUTHENTICATION},
-    {0, "permission_error", NULL, FAILURE_AUTHENTICATION},
-    {0, "PERMISSION_DENIED", NULL, FAILURE_AUTHENTICATION},
-    {0, "UNAUTHENTICATED", NULL, FAILURE_AUTHENTICATION},
-    {400, NULL, "API key not valid", FAILURE_AUTHENTICATION}, /* Gemini */
-    {401, NULL, NULL, FAILURE_AUTHENTICATION},
-    {403, NULL, NULL, FAILURE_AUTHENTICATION},
+    {"invalid_api_key", NULL, 0, FAILURE_AUTHENTICATION},
+    {"authentication_error", NULL, 0, FAILURE_AUTHENTICATION},
+    {"permission_error", NULL, 0, FAILURE_AUTHENTICATION},
+    {"PERMISSION_DENIED", NULL, 0, FAILURE_AUTHENTICATION},
+    {"UNAUTHENTICATED", NULL, 0, FAILURE_AUTHENTICATION},
+    {NULL, "API key not valid", 400, FAILURE_AUTHENTICATION}, /* Gemini */
+    {NULL, NULL, 401, FAILURE_AUTHENTICATION},
+    {NULL, NULL, 403, FAILURE_AUTHENTICATION},
 
-    {0, "overloaded_error", NULL, FAILURE_RETRYABLE}, /* Anthropic, also in the middle of a stream */
-    {0, "rate_limit_error", NULL, FAILURE_RETRYABLE},
-    {0, "rate_limit_exceeded", NULL, FAILURE_RETRYABLE},
-    {0, "api_error", NULL, FAILURE_RETRYABLE},
-    {0, "timeout_error", NULL, FAILURE_RETRYABLE},
-    {0, "server_error", NULL, FAILURE_RETRYABLE},
-    {408, NULL, NULL, FAILURE_RETRYABLE},
-    {409, NULL, NULL, FAILURE_RETRYABLE},
-    {425, NULL, NULL, FAILURE_RETRYABLE},
-    {429, NULL, NULL, FAILURE_RETRYABLE},
-    {5, NULL, NULL, FAILURE_RETRYABLE},
-    {0, "invalid_request_error", NULL, FAILURE_BAD_REQUEST}, /* in a stream; in a response the status says it too */
-    {0, "not_found_error", NULL, FAILURE_BAD_REQUEST},
-    {0, "INVALID_ARGUMENT", NULL, FAILURE_BAD_REQUEST},
-    {4, NULL, NULL, FAILURE_BAD_REQUEST},
-    {0, NULL, NULL, FAILURE_RETRYABLE}, /* an error in a stream that says no more */
+    {"overloaded_error", NULL, 0, FAILURE_RETRYABLE}, /* Anthropic, also in the middle of a stream */
+    {"rate_limit_error", NULL, 0, FAILURE_RETRYABLE},
+    {"rate_limit_exceeded", NULL, 0, FAILURE_RETRYABLE},
+    {"api_error", NULL, 0, FAILURE_RETRYABLE},
+    {"timeout_error", NULL, 0, FAILURE_RETRYABLE},
+    {"server_error", NULL, 0, FAILURE_RETRYABLE},
+    {NULL, NULL, 408, FAILURE_RETRYABLE},
+    {NULL, NULL, 409, FAILURE_RETRYABLE},
+    {NULL, NULL, 425, FAILURE_RETRYABLE},
+    {NULL, NULL, 429, FAILURE_RETRYABLE},
+    {NULL, NULL, 5, FAILURE_RETRYABLE},
+    {"invalid_request_error", NULL, 0, FAILURE_BAD_REQUEST}, /* in a stream; in a response the status says it too */
+    {"not_found_error", NULL, 0, FAILURE_BAD_REQUEST},
+    {"INVALID_ARGUMENT", NULL, 0, FAILURE_BAD_REQUEST},
+    {NULL, NULL, 4, FAILURE_BAD_REQUEST},
+    {NULL, NULL, 0, FAILURE_RETRYABLE}, /* an error in a stream that says no more */
 };
 
 static const struct {
@@ -94,6 +94,8 @@ static void set_message(struct failure *failure, const char *text, size_t length
     AUTO_BUFFER line = buffer_new(sizeof failure->message - 1);
 
     (void)buffer_append_sanitized(&line, text, length);
+    if (!line.length)
+        (void)buffer_append_text(&line, "no message");
     for (size_t i = 0; i < line.length; i++)
         if (line.data[i] == '\n' || line.data[i] == '\t')
             line.data[i] = ' ';
@@ -209,10 +211,7 @@ static void read_error_object(struct json error, int status, struct failure *fai
     size_t message_length = said.text.length;
     read_details(error, &said, failure);
     enum failure_kind kind = classify(status, &said);
-    if (message_length)
-        set_message(failure, said.text.data, message_length);
-    else
-        set_message(failure, "no message", strlen("no message"));
+    set_message(failure, said.text.data, message_length);
     set_kind(failure, kind);
     buffer_free(&said.text);
 }

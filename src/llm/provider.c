@@ -9,8 +9,8 @@ static const struct openai_dialect local_dialect = {
     .max_tokens_key = "max_tokens", .takes_top_k = true, .takes_thinking = true};
 
 #define CHAT_COMPLETIONS                                                                                               \
-    .path = "/chat/completions", .key_header = "Authorization: Bearer ", .takes_seed = true,                           \
-    .write_body = openai_write_body, .read_event = openai_read_event
+    .path = "/chat/completions", .key_header = "Authorization: Bearer ", .write_body = openai_write_body,              \
+    .read_event = openai_read_event
 
 static const struct provider providers[] = {
     {.name = "openai", .default_url = "https://api.openai.com/v1", .openai = &openai_dialect, CHAT_COMPLETIONS},
@@ -31,11 +31,10 @@ static const struct provider providers[] = {
      .default_url = "https://generativelanguage.googleapis.com",
      .path = "/v1beta/models/%s:streamGenerateContent?alt=sse",
      .key_header = "x-goog-api-key: ",
-     .takes_seed = true,
      .write_body = gemini_write_body,
      .read_event = gemini_read_event},
     {.name = "replay", .transport = TRANSPORT_REPLAY},
-    {.name = "script", .transport = TRANSPORT_SCRIPT, .takes_seed = true},
+    {.name = "script", .transport = TRANSPORT_SCRIPT},
 };
 
 const struct provider *provider_find(const char *name)

@@ -21,17 +21,16 @@ struct openai_dialect {
 
 struct provider {
     const char *name;
-    enum provider_transport transport;
     const char *default_url;
     const char *path;        /* behind base_url; a "%s" is the model_id */
     const char *key_header;  /* "x-api-key: "; the key follows */
     const char *more_header; /* one more header, or NULL */
-    bool takes_seed;
     const struct openai_dialect *openai;
     /* The request's body. Returns a new object. */
     json_object *(*write_body)(const struct provider *, const struct chat_request *);
     /* One event. False: stop, stream->failure says why. */
     bool (*read_event)(struct chat_stream *, const char *event, const char *data, size_t length);
+    enum provider_transport transport;
 };
 
 /* NULL when there is none of this name. */

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A server that speaks the three APIs and misbehaves on demand. Only the standard library.
 
-    server.py [--delay SECONDS] [--pieces N]
+    server.py [--delay SECONDS] [--pieces N]      (or N in $FAULT_SERVER_PIECES)
 
 prints "port N" and serves until it is killed. The first part of the path says what to do, the
 second tells one caller's attempts from another's: http://127.0.0.1:N/SCENARIO/ID is the base_url of a model. The key has
@@ -12,6 +12,7 @@ import asyncio
 import collections
 import email.utils
 import json
+import os
 import sys
 import time
 
@@ -19,7 +20,8 @@ KEY = "test-secret-0123456789abcdef"
 TEXT = "Käse → `__global__ void k();`\n"
 REASONING = "Let me think. ✓"
 attempts = collections.Counter()  # by scenario and id
-options = argparse.Namespace(delay=0.02, pieces=10)
+active = collections.Counter()
+options = argparse.Namespace(delay=0.02, pieces=int(os.environ.get("FAULT_SERVER_PIECES", "10")))
 
 
 # --- what the three APIs look like --------------------------------------------------------------------------------
@@ -255,6 +257,18 @@ async def rate_limit_forever(x):
     await x.error("rate", retry_after="0.01")
 
 
+async def crowd(x):
+    """At most four at once; the others have to come again, nobody says when."""
+    if active["crowd"] >= 4:
+        await x.error("rate")
+        return
+    active["crowd"] += 1
+    try:
+        await drip(x)
+    finally:
+        active["crowd"] -= 1
+
+
 async def server_error(x):
     if x.attempt <= 2:
         await x.error("server")
@@ -476,7 +490,7 @@ SCENARIOS = {
     "auth": with_error("auth"), "quota": with_error("quota"), "overflow": with_error("overflow"),
     "bad": with_error("bad"),
 }
-for function in (rate_limit, rate_limit_date, rate_limit_long, rate_limit_forever, server_error, server_error_forever,
+for function in (crowd, rate_limit, rate_limit_date, rate_limit_long, rate_limit_forever, server_error, server_error_forever,
                  bad_gateway, cut, cut_inside, cut_forever, cut_after_end, hold_after_end, drop, drip, bytewise, stall,
                  stall_forever, signs_of_life, malformed, malformed_forever, not_events, empty, huge, huge_event,
                  stream_error, blocked, echo_key, echo_key_text, echo, redirect, full_context):

@@ -354,6 +354,35 @@ static void test_a_model_runs_no_more_calls_at_once_than_it_may(void **state)
     chat_client_free(client);
 }
 
+/* Calls of one model that are too many for its server give way to each other, and all are answered: a server that takes
+ * four at once, thirty calls, and fewer attempts than it takes to get in by luck. */
+static void test_a_crowd_gets_through(void **state)
+{
+    AUTO_ARENA *arena = arena_new();
+    struct model_config model = fault_model(arena, &server, "anthropic", "crowd", "crowd");
+    struct chat_client_options options = chat_client_defaults();
+    const struct chat_message message = {CHAT_USER, "Hi"};
+    struct chat_request request = {.model = &model, .messages = &message, .message_count = 1};
+    struct chat_client *client;
+    struct error error;
+    void *context;
+    int most = 0;
+
+    (void)state;
+    options.max_attempts = 6;
+    options.backoff_base_ns = 20000000;
+    assert_true(chat_client_new(&options, &client, &error));
+    for (int i = 0; i < 30; i++)
+        assert_true(chat_client_start(client, &request, NULL, &error));
+    for (int i = 0; i < 30; i++) {
+        const struct chat_reply *reply = chat_client_next(client, -1, &context);
+        assert_int_equal(reply->status, CHAT_OK);
+        most = reply->attempts > most ? reply->attempts : most;
+    }
+    assert_true(most > 1);
+    chat_client_free(client);
+}
+
 /* Nothing to do, no processor time: a call that stalls for two seconds may cost little of them. */
 static void test_waiting_costs_nothing(void **state)
 {
@@ -384,6 +413,7 @@ int main(void)
         cmocka_unit_test(test_a_context_that_fills_up_on_the_way_is_an_overflow),
         cmocka_unit_test(test_calls_can_be_cancelled_at_any_time),
         cmocka_unit_test(test_a_model_runs_no_more_calls_at_once_than_it_may),
+        cmocka_unit_test(test_a_crowd_gets_through),
         cmocka_unit_test(test_waiting_costs_nothing),
     };
 
