@@ -5,7 +5,7 @@
 constexpr int STAGES = 3, TILE_M = 128, TILE_N = 128;
 
 struct alignas(1024) Shared {
-    __nv_bfloat16 a[STAGES][TILE_M * 64], b[STAGES][TILE_N * 64], c[2][TILE_M * 64];
+    __nv_bfloat16 a[STAGES][TILE_M * 64], b[STAGES][TILE_N * 64], c[2][2][TILE_M * 64];
     uint64_t full[STAGES], empty[STAGES], done;
     uint32_t tmem;
 };
@@ -31,7 +31,7 @@ DEVICE void store_slabs(__nv_bfloat16 (*buffers)[128 * 64], uint32_t tmem, int s
 }
 // [end]
 
-__global__ void __launch_bounds__(256, 1)
+__global__ void __launch_bounds__(384, 1)
     gemm(const __grid_constant__ CUtensorMap a_map, const __grid_constant__ CUtensorMap b_map,
          const __grid_constant__ CUtensorMap c_map, int k_blocks)
 {
@@ -56,6 +56,10 @@ __global__ void __launch_bounds__(256, 1)
     tcgen05_after_sync();
     const uint32_t tmem = *const_cast<volatile uint32_t *>(&shared.tmem);
     Ring<STAGES> ring;
+    if (warp < 4)
+        registers_decrease<64>();
+    else
+        registers_increase<208>();
     if (warp == 0 && elect_one()) {
         for (int k = 0; k < k_blocks; k++, ring.advance()) {
             uint64_t *full = &shared.full[ring.stage];
@@ -79,11 +83,13 @@ __global__ void __launch_bounds__(256, 1)
     } else if (warp >= 4) {
         mbarrier_wait(&shared.done, 0);
         tcgen05_after_sync();
-        store_slabs(shared.c, tmem, TILE_N / 64, &c_map, column, row, 1);
+        const int part = warp / 4 - 1; // two warpgroups, 64 columns each
+        store_slabs(shared.c[part], tmem + part * 64, 1, &c_map, column + part * 64, row, 1 + part);
         if (threadIdx.x % 128 == 0)
             tma_store_wait<0>();
         tcgen05_before_sync();
     }
+    __syncwarp();
     __syncthreads();
     if (warp == 2) {
         tcgen05_after_sync();
@@ -102,7 +108,7 @@ static void try_gemm(int m, int n, int k)
                 expected[static_cast<size_t>(i) * n + j] += as_float(a[i * k + l]) * as_float(b[j * k + l]);
     allow_shared(gemm, sizeof(Shared));
     const dim3 grid((m + TILE_M - 1) / TILE_M, (n + TILE_N - 1) / TILE_N);
-    gemm<<<grid, 256, sizeof(Shared)>>>(make_matrix_map(da.data, m, k, TILE_M), make_matrix_map(db.data, n, k, TILE_N),
+    gemm<<<grid, 384, sizeof(Shared)>>>(make_matrix_map(da.data, m, k, TILE_M), make_matrix_map(db.data, n, k, TILE_N),
                                         make_matrix_map(dc.data, m, n, 128), (k + 63) / 64);
     CUDA_CHECK(cudaGetLastError());
     check(all_close(dc.read(), expected), "GEMM");
