@@ -1,6 +1,7 @@
 # Libraries from the distribution, and headers of the CUDA toolkit and TVM-FFI (tools/setup provides them).
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(JSON_C REQUIRED IMPORTED_TARGET json-c)
+pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET libpcre2-8)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(CURL REQUIRED libcurl) # headers: the library is opened when a model is called over HTTP
 pkg_check_modules(SECCOMP REQUIRED IMPORTED_TARGET libseccomp)

@@ -4,7 +4,7 @@
  *   resolve   every part, nested pack and kernel is there
  *   size      the text stays within max_tokens
  *   compile   all ```cuda blocks of the text, in order, are one file that nvcc compiles for the architecture
- *   kernels   each kernel of the composition compiles, with no diagnostic worse than an advice
+ *   kernels   each kernel of the composition compiles, without warnings and advisories
  *   used      each function that the blocks define is called by a kernel
  *   names     each name that a text writes as a call is defined in the pack or belongs to CUDA or C++
  *

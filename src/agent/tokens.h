@@ -14,7 +14,7 @@
 
 struct tokenizer;
 
-enum { TOKENIZER_BYTES_MAX = 128 << 20, TOKENIZER_VOCABULARY_MAX = 2 << 20 };
+enum { TOKENIZER_BYTES_MAX = 64 << 20, TOKENIZER_VOCABULARY_MAX = 2 << 20 };
 
 /* Reads a file of at most TOKENIZER_BYTES_MAX bytes. Returns a new tokenizer. ERROR_INPUT: malformed;
  * ERROR_UNSUPPORTED: a kind of tokenizer that is not implemented, with the member that says so. */
