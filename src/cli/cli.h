@@ -30,6 +30,7 @@ int cmd_task(int argc, char **argv);
 int cmd_emu(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_report(int argc, char **argv);
+int cmd_prompt(int argc, char **argv);
 
 /* Prints "ptxbench: message" and, when there is one, "hint: ..." to standard error. Returns the exit status that
  * belongs to the code, so that `return cli_fail(&error);` ends a command. */

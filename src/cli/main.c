@@ -16,6 +16,7 @@ static const struct command commands[] = {
     {"task", cmd_task, "list, show and check tasks"},
     {"emu", cmd_emu, "run a CUDA program without a GPU and explain its failures, or count a kernel's PTX instructions"},
     {"report", cmd_report, "metrics and tables of runs, and run against run"},
+    {"prompt", cmd_prompt, "show what a model is sent, and read the kernel out of its answer"},
     {"doctor", cmd_doctor, "say what this machine can do, and how to get what is missing"},
 };
 
