@@ -340,10 +340,29 @@ static bool has_closing(const struct walk *walk, size_t offset, const struct fen
     return span_find(rest, needle) != NULL;
 }
 
+/* "```" and then "cpp" on a line of its own. Returns where the block's text begins. */
+static size_t take_tag_line(struct walk *walk, struct fence *fence, size_t begin)
+{
+    size_t offset = begin;
+    struct text_span line;
+
+    if (fence->info.length || !span_next_line(walk->text, &offset, &line))
+        return begin;
+    line = span_trim(line);
+    const char *tag = tag_of(walk->scan->arena, line);
+    if (strlen(tag) != line.length || extract_tag_class(tag) != TAG_CUDA)
+        return begin;
+    fence->tag = tag;
+    return offset;
+}
+
 static void open_block(struct walk *walk, const struct fence *fence, size_t begin)
 {
+    struct fence tagged = *fence;
+
+    begin = take_tag_line(walk, &tagged, begin);
     walk->inside = true;
-    walk->open = (struct open_block){.fence = *fence, .begin = begin, .class = extract_tag_class(fence->tag)};
+    walk->open = (struct open_block){.fence = tagged, .begin = begin, .class = extract_tag_class(tagged.tag)};
     /* four backticks that only three close */
     if (fence->length > 3 && !has_closing(walk, begin, fence))
         walk->open.fence.length = 3;
@@ -414,7 +433,9 @@ static void walk_text(struct scan *scan, struct text_span text, bool thinking, i
     size_t at = 0;
 
     for (size_t offset = 0; span_next_line(text, &offset, &line); at = offset) {
-        if (walk.inside) {
+        if (walk.inside && at < walk.open.begin) {
+            continue; /* its tag */
+        } else if (walk.inside) {
             line_inside(&walk, line, at, offset);
         } else if (fence_of(scan->arena, line, &fence) || trailing_fence(scan->arena, line, &fence)) {
             add_plain(&walk, at);
