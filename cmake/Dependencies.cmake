@@ -1,6 +1,8 @@
 # Libraries from the distribution, and headers of the CUDA toolkit and TVM-FFI (tools/setup provides them).
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(JSON_C REQUIRED IMPORTED_TARGET json-c)
+pkg_check_modules(CYAML REQUIRED IMPORTED_TARGET libcyaml)
+pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET libpcre2-8)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(SECCOMP REQUIRED IMPORTED_TARGET libseccomp)
 pkg_check_modules(SQLITE3 REQUIRED IMPORTED_TARGET sqlite3)

@@ -28,6 +28,7 @@ int cmd_eval(int argc, char **argv);
 int cmd_compile(int argc, char **argv);
 int cmd_task(int argc, char **argv);
 int cmd_emu(int argc, char **argv);
+int cmd_pack(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_prompt(int argc, char **argv);

@@ -13,6 +13,7 @@ enum {
     OPTION_LANGUAGE,
     OPTION_BINDING,
     OPTION_PACK,
+    OPTION_VARIANT,
     OPTION_GUIDANCE,
     OPTION_PART,
     OPTION_SOURCE,
@@ -36,7 +37,8 @@ static const struct argp_option option_table[] = {
     {"arch", OPTION_ARCH, "NAME", 0, "show, notes: sm_90a or sm_100a (default for show: sm_90a)", 0},
     {"language", OPTION_LANGUAGE, "NAME", 0, "show, extract: cuda-ptx (default), triton or cute-dsl", 0},
     {"binding", OPTION_BINDING, "NAME", 0, "show: tvm-ffi (default) or c", 0},
-    {"pack", OPTION_PACK, "FILE", 0, "show: reference material", 0},
+    {"pack", OPTION_PACK, "NAME", 0, "show: knowledge pack by name or .yaml file, or a text file (.md, .txt)", 0},
+    {"variant", OPTION_VARIANT, "N", 0, "show: the pack of prompt variant 0, 1 or 2 for this task", 0},
     {"guidance", OPTION_GUIDANCE, "FILE", 0, "show: expert guidance", 0},
     {"part", OPTION_PART, "PART", 0, "show: system, task, turn, repair or all (default: system and task)", 0},
     {"source", OPTION_SOURCE, "FILE", 0, "show: the wrong kernel of a repair", 0},
@@ -124,6 +126,9 @@ static error_t take(int key, char *argument, struct argp_state *state)
         return 0;
     case OPTION_MOST:
         into->most = cli_parse_number(state, "most", argument, 1, 100);
+        return 0;
+    case OPTION_VARIANT:
+        into->variant = 1 + cli_parse_number(state, "variant", argument, 0, 2);
         return 0;
     case OPTION_QUESTION:
         into->question = true;

@@ -5,6 +5,7 @@
 #include "agent/extract.h"
 #include "agent/feedback.h"
 #include "agent/notes.h"
+#include "agent/pack.h"
 #include "agent/prompt.h"
 #include "base/buffer.h"
 #include "base/file.h"
@@ -43,6 +44,42 @@ static bool read_text(struct arena *arena, const char *path, const char **out, s
         return false;
     *out = arena_strndup(arena, text, *length);
     return true;
+}
+
+static bool has_suffix(const char *text, const char *suffix)
+{
+    size_t length = strlen(text);
+
+    return length >= strlen(suffix) && !strcmp(text + length - strlen(suffix), suffix);
+}
+
+/* The pack that --pack or --variant names; NULL for neither. */
+static bool read_pack(struct arena *arena, const struct prompt_options *options, const struct prompt_task *task,
+                      const char **out, struct error *error)
+{
+    const struct definition *definition = task->workload->definition;
+    const char *name = options->pack;
+    enum pack_family family;
+    struct pack *pack;
+    size_t length;
+
+    *out = NULL;
+    if (name && options->variant)
+        return error_set(error, ERROR_USAGE, "--pack and --variant both name a pack");
+    if (name && (has_suffix(name, ".md") || has_suffix(name, ".txt")))
+        return read_text(arena, name, out, &length, error);
+    if (options->variant) {
+        int index = (int)options->variant - 1;
+        name = pack_family_of(definition->op_type, definition->name, &family)
+                   ? pack_variant_for(family, task->arch, index)
+                   : NULL;
+        if (!name) {
+            (void)error_set(error, ERROR_NOT_FOUND, "%s has no prompt variant %d on %s", definition->name, index,
+                            task->arch);
+            return error_hint(error, "ptxbench pack list shows which there are; --pack names one");
+        }
+    }
+    return !name || (pack_open(arena, name, &pack, error) && pack_text(arena, pack, out, error));
 }
 
 /* The messages of one call. */
@@ -134,7 +171,7 @@ bool prompt_show(const struct prompt_options *options, int *status, struct error
         return error_set(error, ERROR_USAGE, "show needs --task");
     if (!task_roots_open(options->roots, options->root_count, &set, error) ||
         !trace_set_find_workload(set, options->task, options->workload, &task.workload, error) ||
-        !read_text(arena, options->pack, &task.pack_text, &length, error) ||
+        !read_pack(arena, options, &task, &task.pack_text, error) ||
         !read_text(arena, options->guidance, &task.guidance, &length, error))
         return false;
     if (options->axes) {

@@ -29,6 +29,7 @@ struct prompt_options {
     double goal;
     long limit;
     long most;
+    long variant; /* 1 + --variant; 0: not given */
     bool json;
     bool question;
     bool with_fix;

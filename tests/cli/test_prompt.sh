@@ -31,6 +31,18 @@ t_json '"[M, K] = [64, 5120]" in v[1]["content"]' True 'with the other sizes'
 echo 'PACK {{text}}' >"$T_DIR/pack.md"
 t_run "$PTXBENCH" prompt show --task gemm_n7168_k5120 --part system --pack "$T_DIR/pack.md"
 t_out_like '^PACK \{\{text\}\}$' 'a pack is put in as it is'
+t_run "$PTXBENCH" pack build hopper-gemm-multicast
+built=$stdout
+t_run "$PTXBENCH" prompt show --task gemm_n7168_k5120 --part system --variant 1
+t_status 0 'a prompt variant'
+t_true 'has the text of its pack, byte for byte' python3 -c \
+    'import sys; sys.exit(sys.argv[1] not in sys.argv[2])' "$built" "$stdout"
+t_run "$PTXBENCH" prompt show --task gemm_n7168_k5120 --part system --variant 1 --arch sm_70
+t_status 64 'an architecture without packs'
+t_run "$PTXBENCH" prompt show --task gemm_n7168_k5120 --part system --variant 1 --pack hopper
+t_status 64 'a variant and a pack'
+t_run "$PTXBENCH" prompt show --task gemm_n7168_k5120 --part system --pack hooper
+t_status 64 'an unknown pack'
 t_run "$PTXBENCH" prompt show --task gemm_n7168_k5120 --language fortran
 t_status 64 'an unknown language'
 t_err_like '^hint: known: cuda-ptx, triton, cute-dsl$' 'and the known ones'
