@@ -1,11 +1,12 @@
 /* The blocks of an answer: thinking parts, fences, and stretches of code without fences. */
 #define _GNU_SOURCE
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "agent/extract_internal.h"
 
-enum { INTRO_BYTES = 240, NESTING_MAX = 3 };
+enum { INTRO_BYTES = 240, NESTING_MAX = 3, ABSENT_MAX = 64 };
 
 struct fence {
     char character;
@@ -228,6 +229,8 @@ struct walk {
     int depth;
     size_t plain; /* where the text outside of fences began */
     bool inside;
+    int searches;    /* for ends that were not there */
+    char absent[20]; /* an end of a raw string or comment that the rest of the answer does not hold */
     struct open_block open;
 };
 
@@ -368,6 +371,15 @@ static void open_block(struct walk *walk, const struct fence *fence, size_t begi
         walk->open.fence.length = 3;
 }
 
+/* The next "*" "/" or "/" "*"; NULL for neither. */
+static const char *next_comment_mark(struct text_span text)
+{
+    for (size_t i = 0; i + 1 < text.length; i++)
+        if ((text.text[i] == '*' && text.text[i + 1] == '/') || (text.text[i] == '/' && text.text[i + 1] == '*'))
+            return text.text + i;
+    return NULL;
+}
+
 /* Fences in a comment or raw string that ends later belong to the code. */
 static bool is_protected(struct walk *walk, size_t at)
 {
@@ -379,18 +391,17 @@ static bool is_protected(struct walk *walk, size_t at)
         return true;
     if (open->class != TAG_CUDA && open->class != TAG_NONE)
         return false;
-    if (open->lexer.state == LEX_BLOCK_COMMENT) {
-        const char *next = span_find(rest, "/*");
-        end = span_find(rest, "*/");
-        if (!end || (next && next < end))
-            return false;
-    } else if (open->lexer.state == LEX_RAW_STRING) {
-        end = span_find(rest, open->lexer.raw_end);
-        if (!end)
-            return false;
-    } else {
+    if (open->lexer.state != LEX_BLOCK_COMMENT && open->lexer.state != LEX_RAW_STRING)
         return false;
-    }
+    const char *wanted = open->lexer.state == LEX_RAW_STRING ? open->lexer.raw_end : "*/";
+    if (!strcmp(wanted, walk->absent) || walk->searches == ABSENT_MAX)
+        return false;
+    end = open->lexer.state == LEX_RAW_STRING ? span_find(rest, wanted) : next_comment_mark(rest);
+    walk->searches += !end;
+    if (!end)
+        (void)snprintf(walk->absent, sizeof walk->absent, "%s", wanted);
+    if (!end || *end == '/')
+        return false; /* none, or another comment begins first */
     open->protected = (size_t)(end - walk->text.text);
     return true;
 }
