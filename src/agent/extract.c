@@ -187,6 +187,25 @@ static void decide(struct extract_result *out, enum extract_status status, struc
     out->reason = reason;
 }
 
+/* A file without any include, when an earlier block has some: it goes on from that block. */
+static struct text_span with_beginning(const struct choice *choice, size_t index, struct text_span code, bool *changed)
+{
+    AUTO_BUFFER out = buffer_new(EXTRACT_ANSWER_BYTES);
+    size_t first = index;
+
+    if (choice->scan->language != EXTRACT_CUDA || span_find(code, "#include"))
+        return code;
+    while (first && !span_find(choice->blocks[first].code, "#include"))
+        first--;
+    if (first == index || choice->syntax[first].entry || !span_find(choice->blocks[first].code, "#include"))
+        return code;
+    for (size_t i = first; i < index; i++)
+        (void)buffer_append(&out, choice->blocks[i].code.text, choice->blocks[i].code.length);
+    (void)buffer_append(&out, code.text, code.length);
+    *changed = true;
+    return (struct text_span){arena_strndup(choice->scan->arena, out.data, out.length), out.length};
+}
+
 /* Several whole files: the last one, unless something speaks against it. */
 static void choose_whole(const struct choice *choice, size_t last, size_t wholes, struct extract_result *out)
 {
@@ -204,10 +223,11 @@ static void choose_whole(const struct choice *choice, size_t last, size_t wholes
             break;
         }
     struct text_span code = with_includes(choice, pick, &joined);
+    code = with_beginning(choice, pick, code, &joined);
     if (doubt && pick != last && !same_text(choice->blocks[pick].code, choice->blocks[last].code))
         decide(out, EXTRACT_UNSURE, code, doubt);
     else if (joined)
-        decide(out, EXTRACT_FOUND, code, "a whole kernel file; blocks that it includes are put in place");
+        decide(out, EXTRACT_FOUND, code, "a whole kernel file, with the blocks that it needs");
     else
         decide(out, EXTRACT_FOUND, code, wholes > 1 ? "the last of several whole kernel files" : "a whole kernel file");
 }

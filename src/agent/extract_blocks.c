@@ -1,11 +1,12 @@
 /* The blocks of an answer: thinking parts, fences, and stretches of code without fences. */
 #define _GNU_SOURCE
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "agent/extract_internal.h"
 
-enum { INTRO_BYTES = 240, NESTING_MAX = 3 };
+enum { INTRO_BYTES = 240, NESTING_MAX = 3, ABSENT_MAX = 64 };
 
 struct fence {
     char character;
@@ -228,6 +229,8 @@ struct walk {
     int depth;
     size_t plain; /* where the text outside of fences began */
     bool inside;
+    int searches;    /* for ends that were not there */
+    char absent[20]; /* an end of a raw string or comment that the rest of the answer does not hold */
     struct open_block open;
 };
 
@@ -340,13 +343,41 @@ static bool has_closing(const struct walk *walk, size_t offset, const struct fen
     return span_find(rest, needle) != NULL;
 }
 
+/* "```" and then "cpp" on a line of its own. Returns where the block's text begins. */
+static size_t take_tag_line(struct walk *walk, struct fence *fence, size_t begin)
+{
+    size_t offset = begin;
+    struct text_span line;
+
+    if (fence->info.length || !span_next_line(walk->text, &offset, &line))
+        return begin;
+    line = span_trim(line);
+    const char *tag = tag_of(walk->scan->arena, line);
+    if (strlen(tag) != line.length || extract_tag_class(tag) != TAG_CUDA)
+        return begin;
+    fence->tag = tag;
+    return offset;
+}
+
 static void open_block(struct walk *walk, const struct fence *fence, size_t begin)
 {
+    struct fence tagged = *fence;
+
+    begin = take_tag_line(walk, &tagged, begin);
     walk->inside = true;
-    walk->open = (struct open_block){.fence = *fence, .begin = begin, .class = extract_tag_class(fence->tag)};
+    walk->open = (struct open_block){.fence = tagged, .begin = begin, .class = extract_tag_class(tagged.tag)};
     /* four backticks that only three close */
     if (fence->length > 3 && !has_closing(walk, begin, fence))
         walk->open.fence.length = 3;
+}
+
+/* The next "*" "/" or "/" "*"; NULL for neither. */
+static const char *next_comment_mark(struct text_span text)
+{
+    for (size_t i = 0; i + 1 < text.length; i++)
+        if ((text.text[i] == '*' && text.text[i + 1] == '/') || (text.text[i] == '/' && text.text[i + 1] == '*'))
+            return text.text + i;
+    return NULL;
 }
 
 /* Fences in a comment or raw string that ends later belong to the code. */
@@ -360,18 +391,17 @@ static bool is_protected(struct walk *walk, size_t at)
         return true;
     if (open->class != TAG_CUDA && open->class != TAG_NONE)
         return false;
-    if (open->lexer.state == LEX_BLOCK_COMMENT) {
-        const char *next = span_find(rest, "/*");
-        end = span_find(rest, "*/");
-        if (!end || (next && next < end))
-            return false;
-    } else if (open->lexer.state == LEX_RAW_STRING) {
-        end = span_find(rest, open->lexer.raw_end);
-        if (!end)
-            return false;
-    } else {
+    if (open->lexer.state != LEX_BLOCK_COMMENT && open->lexer.state != LEX_RAW_STRING)
         return false;
-    }
+    const char *wanted = open->lexer.state == LEX_RAW_STRING ? open->lexer.raw_end : "*/";
+    if (!strcmp(wanted, walk->absent) || walk->searches == ABSENT_MAX)
+        return false;
+    end = open->lexer.state == LEX_RAW_STRING ? span_find(rest, wanted) : next_comment_mark(rest);
+    walk->searches += !end;
+    if (!end)
+        (void)snprintf(walk->absent, sizeof walk->absent, "%s", wanted);
+    if (!end || *end == '/')
+        return false; /* none, or another comment begins first */
     open->protected = (size_t)(end - walk->text.text);
     return true;
 }
@@ -414,7 +444,9 @@ static void walk_text(struct scan *scan, struct text_span text, bool thinking, i
     size_t at = 0;
 
     for (size_t offset = 0; span_next_line(text, &offset, &line); at = offset) {
-        if (walk.inside) {
+        if (walk.inside && at < walk.open.begin) {
+            continue; /* its tag */
+        } else if (walk.inside) {
             line_inside(&walk, line, at, offset);
         } else if (fence_of(scan->arena, line, &fence) || trailing_fence(scan->arena, line, &fence)) {
             add_plain(&walk, at);

@@ -5,6 +5,8 @@
 
 #include "agent/extract_internal.h"
 
+enum { ELIDED_BYTES = 200 /* of a comment that are looked at */ };
+
 const char *span_find(struct text_span span, const char *needle)
 {
     return span.length ? memmem(span.text, span.length, needle, strlen(needle)) : NULL;
@@ -67,7 +69,7 @@ static bool says_elided(struct text_span comment)
     static const char *const words[] = {"as before",      "unchanged",     "same as above",    "same as previous",
                                         "existing code",  "omitted",       "rest of the code", "rest of the kernel",
                                         "your code here", "remaining code"};
-    char text[200];
+    char text[ELIDED_BYTES];
     size_t length = comment.length < sizeof text - 1 ? comment.length : sizeof text - 1;
 
     for (size_t i = 0; i < length; i++)
@@ -143,9 +145,11 @@ static size_t read_code(struct lexer *lexer, const char *at, size_t left)
         return raw;
     }
     if (left >= 2 && at[0] == '/' && (at[1] == '/' || at[1] == '*')) {
-        const char *end = memchr(at, '\n', left);
+        const char *end = memchr(at, '\n', left < ELIDED_BYTES ? left : ELIDED_BYTES);
         lexer->state = at[1] == '/' ? LEX_LINE_COMMENT : LEX_BLOCK_COMMENT;
-        lexer->elided |= says_elided((struct text_span){at, end ? (size_t)(end - at) : left});
+        lexer->elided |= says_elided((struct text_span){at, end                   ? (size_t)(end - at)
+                                                            : left < ELIDED_BYTES ? left
+                                                                                  : ELIDED_BYTES});
         return 2;
     }
     if (is_word(*at)) {
@@ -186,16 +190,19 @@ static size_t read_quoted(struct lexer *lexer, const char *at, size_t left)
     return 1;
 }
 
+/* One line of it, or what is left of it: looks no farther, so that long comments cost their length only. */
 static size_t read_block_comment(struct lexer *lexer, const char *at, size_t left)
 {
-    const char *end = memmem(at, left, "*/", 2);
-    const char *line = memchr(at, '\n', left);
+    size_t length = 0;
 
-    if (end && (!line || end < line)) {
-        lexer->state = LEX_CODE;
-        return (size_t)(end - at) + 2;
+    while (length < left && at[length] != '\n') {
+        if (at[length] == '*' && length + 1 < left && at[length + 1] == '/') {
+            lexer->state = LEX_CODE;
+            return length + 2;
+        }
+        length++;
     }
-    size_t length = line ? (size_t)(line - at) + 1 : left;
+    length += length < left;
     lexer->elided |= says_elided((struct text_span){at, length});
     return length;
 }

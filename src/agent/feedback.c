@@ -4,26 +4,36 @@
 
 #include "agent/feedback_internal.h"
 
+static bool breaks_rule(const struct verdict *verdict)
+{
+    for (size_t i = 0; i < verdict->findings.count; i++)
+        if (verdict->findings.items[i].stage == STAGE_SCREEN && verdict->findings.items[i].class == FINDING_CLASS_ERROR)
+            return true;
+    return false;
+}
+
 /* What each status means to the author, in our words only. */
 static const char *outcome_of(const struct verdict *verdict)
 {
     switch (verdict->status) {
     case VERDICT_PASSED:
-        return verdict->performance.speedup.known ? "the kernel is correct and was timed"
-                                                  : "the kernel is correct; it was not timed";
+        return verdict->performance.speedup.known ? "The kernel is correct and was timed"
+                                                  : "The kernel is correct; it was not timed";
     case VERDICT_COMPILE_ERROR:
-        return verdict->compile.ok == TRISTATE_NO ? "the file does not compile, so nothing ran"
-                                                  : "the file compiles, but breaks a rule of the task; nothing counts";
+        if (breaks_rule(verdict))
+            return "The file breaks a rule of the task, so nothing ran";
+        return verdict->compile.ok == TRISTATE_NO ? "The file does not compile, so nothing ran"
+                                                  : "The file compiles, but cannot be used; nothing ran";
     case VERDICT_RUNTIME_ERROR:
-        return "the kernel failed while it ran";
+        return "The kernel failed while it ran";
     case VERDICT_TIMEOUT:
-        return "the kernel did not end in time";
+        return "The kernel did not end in time";
     case VERDICT_INCORRECT_SHAPE:
-        return "an output has the wrong shape";
+        return "An output has the wrong shape";
     case VERDICT_INCORRECT_DTYPE:
-        return "an output has the wrong type";
+        return "An output has the wrong type";
     case VERDICT_INCORRECT_NUMERICAL:
-        return "the kernel ran, but its output is wrong";
+        return "The kernel ran, but its output is wrong";
     default:
         return "";
     }
@@ -73,7 +83,10 @@ bool feedback_write(struct arena *arena, const struct verdict *verdict, const ch
     for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
         AUTO_BUFFER part = buffer_new(1 << 20);
         report.out = &part;
-        parts[i](&report);
+        report.shown_line = 0;
+        report.last_hint = NULL;
+        /* a broken rule explains errors of the linker, not the other way round */
+        parts[i < 2 && breaks_rule(verdict) ? 1 - i : i](&report);
         if (!append_part(&text, &part, limit))
             break;
     }

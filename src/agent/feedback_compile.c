@@ -52,8 +52,7 @@ static void put_diagnostic(struct report *report, const struct verdict_diagnosti
     quote_line(report, at->message);
     if (!at->ptx_line)
         quote_source(report, at->file, at->line, at->column);
-    if (at->hint)
-        (void)buffer_printf(report->out, "   Try: %s\n", at->hint);
+    put_hint(report, at->hint);
 }
 
 static void put_severity(struct report *report, const char *severity, size_t most, size_t *number)

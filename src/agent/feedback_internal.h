@@ -11,7 +11,9 @@ struct report {
     const struct feedback_options *options;
     const char *source; /* NULL: unknown */
     char tag[FEEDBACK_TAG_BYTES];
-    struct buffer *out; /* of the part that is written */
+    struct buffer *out;    /* of the part that is written */
+    int shown_line;        /* of the last excerpt; it is not repeated at once */
+    const char *last_hint; /* likewise */
 };
 
 /* "TAG| line" for each line of a text that the candidate may have decided; at most `lines` of them. */
@@ -22,6 +24,9 @@ void quote_line(struct report *report, const char *text);
 
 /* The source around `line`, with a caret under `column` (0: none); nothing when the file is not the source. */
 void quote_source(struct report *report, const char *file, int line, int column);
+
+/* "   Try: ..." unless it is NULL or was the last one. */
+void put_hint(struct report *report, const char *hint);
 
 /* A name in our own text: only characters of identifiers, paths and C++ names, at most 120 bytes. */
 const char *safe_name(struct report *report, char text[128], const char *name);

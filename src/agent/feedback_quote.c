@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "base/utf8.h"
 
-enum { QUOTED_COLUMNS = 200, CONTEXT_LINES = 2 };
+enum { QUOTED_COLUMNS = 300, CONTEXT_LINES = 2 };
 
 #define REPLACEMENT "\xef\xbf\xbd"
 
@@ -115,8 +115,9 @@ void quote_source(struct report *report, const char *file, int line, int column)
     const char *at = report->source;
     int number = 1;
 
-    if (!at || line < 1 || !is_main_file(report, file))
+    if (!at || line < 1 || !is_main_file(report, file) || line == report->shown_line)
         return;
+    report->shown_line = line;
     while (*at && number <= line + CONTEXT_LINES) {
         size_t length = strcspn(at, "\n");
         size_t visible = length && at[length - 1] == '\r' ? length - 1 : length;
@@ -130,6 +131,16 @@ void quote_source(struct report *report, const char *file, int line, int column)
         at += length + (at[length] == '\n');
         number++;
     }
+}
+
+void put_hint(struct report *report, const char *hint)
+{
+    if (!hint || !*hint || (report->last_hint && !strcmp(report->last_hint, hint)))
+        return;
+    report->last_hint = hint;
+    (void)buffer_append_text(report->out, "   Try: ");
+    append_clean(report->out, hint, strcspn(hint, "\r\n"));
+    (void)buffer_append_text(report->out, "\n");
 }
 
 const char *safe_name(struct report *report, char text[128], const char *name)

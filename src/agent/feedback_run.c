@@ -37,8 +37,15 @@ static void put_finding(struct report *report, const struct finding *finding, si
     }
     if (finding->file)
         quote_source(report, finding->file, finding->line, 0);
-    if (finding->hint)
-        (void)buffer_printf(report->out, "   Try: %s\n", finding->hint);
+    put_hint(report, finding->hint);
+}
+
+/* Target instructions have a part of their own. */
+static bool is_told_here(const struct verdict *verdict, const struct finding *finding)
+{
+    if (feedback_is_compiler_finding(verdict, finding) || (finding->stage == STAGE_TARGET && verdict->target.family))
+        return false;
+    return finding->blame == BLAME_CANDIDATE || finding->blame == BLAME_NONE;
 }
 
 void feedback_findings(struct report *report)
@@ -49,8 +56,7 @@ void feedback_findings(struct report *report)
     size_t shown = 0;
 
     for (size_t i = 0; i < all->count; i++)
-        if (!feedback_is_compiler_finding(report->verdict, &all->items[i]) &&
-            (all->items[i].blame == BLAME_CANDIDATE || all->items[i].blame == BLAME_NONE))
+        if (is_told_here(report->verdict, &all->items[i]))
             sorted.items[sorted.count++] = all->items[i];
     if (!sorted.count)
         return;

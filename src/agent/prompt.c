@@ -36,9 +36,8 @@ static const struct prompt_arch {
     const char *gpu;
     const char *instructions;
 } arches[] = {
-    {"sm_90a", "NVIDIA Hopper GPU (H100 or H200)", "wgmma.mma_async and TMA copies, cp.async.bulk.tensor"},
-    {"sm_100a", "NVIDIA Blackwell GPU (B200)",
-     "tcgen05.mma with tensor memory, fed by TMA copies, cp.async.bulk.tensor"},
+    {"sm_90a", "NVIDIA H100 or H200 GPU", "wgmma.mma_async and TMA copies, cp.async.bulk.tensor"},
+    {"sm_100a", "NVIDIA B200 GPU", "tcgen05.mma with tensor memory, fed by TMA copies, cp.async.bulk.tensor"},
 };
 
 /* Values of one text; texts are borrowed. */

@@ -53,9 +53,9 @@ static bool check_text(const struct tokenizer *tokenizer, const char *text, size
             return error_set(error, ERROR_INPUT, "the text is not UTF-8 at byte %zu", at);
         uint32_t code = decode(bytes + at, step);
         if (tokenizer->needs_nfc && !is_normal(code))
-            return error_set(error, ERROR_UNSUPPORTED,
-                             "byte %zu: U+%04X may change under NFC, which this tokenizer wants and ptxbench does not do",
-                             at, code);
+            return error_set(
+                error, ERROR_UNSUPPORTED,
+                "byte %zu: U+%04X may change under NFC, which this tokenizer wants and ptxbench does not do", at, code);
     }
     return true;
 }

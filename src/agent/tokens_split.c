@@ -14,9 +14,8 @@ bool split_add(struct tokenizer *tokenizer, const char *pattern, bool remove, st
 
     if (tokenizer->split_count == SPLITS_MAX)
         return error_set(error, ERROR_UNSUPPORTED, "more than %d pre-tokenizers", SPLITS_MAX);
-    pcre2_code *compiled =
-        pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C, &code,
-                      &at, NULL);
+    pcre2_code *compiled = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED,
+                                         PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C, &code, &at, NULL);
     if (!compiled) {
         PCRE2_UCHAR text[128];
         (void)pcre2_get_error_message(code, text, sizeof text);

@@ -35,6 +35,7 @@ int cmd_report(int argc, char **argv);
 int cmd_worker(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_inspect(int argc, char **argv);
+int cmd_prompt(int argc, char **argv);
 
 /* Prints "ptxbench: message" and, when there is one, "hint: ..." to standard error. Returns the exit status that
  * belongs to the code, so that `return cli_fail(&error);` ends a command. */

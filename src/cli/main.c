@@ -21,6 +21,7 @@ static const struct command commands[] = {
     {"worker", cmd_worker, "judge candidates that come as lines on standard input"},
     {"report", cmd_report, "metrics and tables of runs, and run against run"},
     {"model", cmd_model, "list the models that runs can use, and try one"},
+    {"prompt", cmd_prompt, "show what a model is sent, and read the kernel out of its answer"},
     {"doctor", cmd_doctor, "say what this machine can do, and how to get what is missing"},
 };
 
