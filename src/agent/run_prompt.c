@@ -3,8 +3,6 @@
 #include "agent/feedback.h"
 #include "agent/pack.h"
 #include "agent/run_internal.h"
-#include "base/file.h"
-#include "base/resource.h"
 
 static struct prompt_task task_for(const struct run *run, const struct workload *workload)
 {
@@ -42,19 +40,18 @@ static bool pack_of_variant(const struct run *run, const struct planned *planned
                               pack_family_text(family), run->config.arch);
 }
 
-static bool add_guidance(struct run *run, struct prompt_task *task, struct error *error)
+/* The seven rules are for attention; other tasks have none. */
+static bool add_guidance(struct run *run, const struct planned *planned, struct prompt_task *task, struct error *error)
 {
-    AUTO_FREE char *text = NULL;
-    size_t length;
-    const char *packs = resource_find(run->arena, "packs");
-    const char *path = packs ? file_join(run->arena, packs, "guidance.md") : NULL;
+    const struct definition *definition = planned->workload->definition;
+    const char *name = !strcmp(run->config.arch, "sm_90a") ? "hopper-guidance" : "blackwell-guidance";
+    enum pack_family family;
+    struct pack *pack;
 
-    if (!run->config.guidance)
+    if (!run->config.guidance || !pack_family_of(definition->op_type, definition->name, &family) ||
+        family == PACK_GEMM)
         return true;
-    if (!path || !file_read(path, PACK_BYTES_MAX, &text, &length, error))
-        return path ? false : error_set(error, ERROR_NOT_FOUND, "the folder packs/ is not there");
-    task->guidance = arena_strndup(run->arena, text, length);
-    return true;
+    return pack_open(run->arena, name, &pack, error) && pack_text(run->arena, pack, &task->guidance, error);
 }
 
 static bool write_texts(struct run *run, const struct planned *planned, struct prompt_pair *pair, struct error *error)
@@ -68,7 +65,7 @@ static bool write_texts(struct run *run, const struct planned *planned, struct p
     if (name && (!pack_open(run->arena, name, &pack, error) ||
                  !pack_text(run->arena, pack, &pair->source.pack_text, error)))
         return false;
-    return add_guidance(run, &pair->source, error) && prompt_system(run->arena, &pair->source, &pair->system, error) &&
+    return add_guidance(run, planned, &pair->source, error) && prompt_system(run->arena, &pair->source, &pair->system, error) &&
            prompt_first_turn(run->arena, &pair->source, &pair->task, error) &&
            (run->folder.lock < 0 || /* a preview */
             (run_folder_put_prompt(&run->folder, pair->system, pair->system_sha256, error) &&
