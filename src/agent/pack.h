@@ -30,12 +30,12 @@ struct pack_part {
 };
 
 struct pack {
-    const char *name;    /* "hopper"; file name without .yaml */
-    const char *path;    /* of the YAML file */
-    const char *folder;  /* parts are looked for here, then in the shipped packs */
-    const char *title;   /* one line */
-    const char *arch;    /* "sm_90a" or "sm_100a" */
-    int64_t max_tokens;  /* 0: no limit of its own */
+    const char *name;   /* "hopper"; file name without .yaml */
+    const char *path;   /* of the YAML file */
+    const char *folder; /* parts are looked for here, then in the shipped packs */
+    const char *title;  /* one line */
+    const char *arch;   /* "sm_90a" or "sm_100a" */
+    int64_t max_tokens; /* 0: no limit of its own */
     const struct pack_part *parts;
     size_t part_count;
     const char *const *kernels; /* paths of kernels that use the wrappers (pack_check compiles them) */

@@ -25,12 +25,9 @@ struct yaml_pack {
     CYAML_FIELD_STRING_PTR(#member, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, type, member, 0, CYAML_UNLIMITED)
 
 static const cyaml_schema_field_t part_fields[] = {
-    OPTIONAL_TEXT(struct yaml_part, pack),
-    OPTIONAL_TEXT(struct yaml_part, text),
-    OPTIONAL_TEXT(struct yaml_part, code),
-    OPTIONAL_TEXT(struct yaml_part, section),
-    OPTIONAL_TEXT(struct yaml_part, title),
-    CYAML_FIELD_END,
+    OPTIONAL_TEXT(struct yaml_part, pack),  OPTIONAL_TEXT(struct yaml_part, text),
+    OPTIONAL_TEXT(struct yaml_part, code),  OPTIONAL_TEXT(struct yaml_part, section),
+    OPTIONAL_TEXT(struct yaml_part, title), CYAML_FIELD_END,
 };
 
 static const cyaml_schema_value_t part_schema = {
@@ -46,8 +43,8 @@ static const cyaml_schema_field_t pack_fields[] = {
     CYAML_FIELD_STRING_PTR("arch", CYAML_FLAG_POINTER, struct yaml_pack, arch, 1, CYAML_UNLIMITED),
     CYAML_FIELD_UINT("max_tokens", CYAML_FLAG_OPTIONAL, struct yaml_pack, max_tokens),
     CYAML_FIELD_SEQUENCE("parts", CYAML_FLAG_POINTER, struct yaml_pack, parts, &part_schema, 1, PACK_PARTS_MAX),
-    CYAML_FIELD_SEQUENCE("kernels", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct yaml_pack, kernels,
-                         &kernel_schema, 0, PACK_PARTS_MAX),
+    CYAML_FIELD_SEQUENCE("kernels", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct yaml_pack, kernels, &kernel_schema,
+                         0, PACK_PARTS_MAX),
     CYAML_FIELD_END,
 };
 

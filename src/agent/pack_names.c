@@ -196,7 +196,7 @@ static bool is_foreign(const char *word, size_t length)
 {
     static const char *const starts[] = {"cuda", "cu", "CU_", "__", "TVM", "ACC_", "CUDA_"};
     static const char *const words[] = {"expect_tx", "complete_tx", "cta_group", "commit_group", "wait_group",
-                                        "try_wait", "test_wait", "wait_all", "block_scale", "scale_vec"};
+                                        "try_wait",  "test_wait",   "wait_all",  "block_scale",  "scale_vec"};
 
     for (size_t i = 0; i < ARRAY_LEN(starts); i++)
         if (!strncmp(word, starts[i], strlen(starts[i])))
@@ -236,7 +236,8 @@ static void look(struct pack_names *names, const char *at, const char *end, bool
         while (at + length < end && is_word(at[length]))
             length++;
         bool ptx = at[-1] == '.' || at[-1] == ':' || at[-1] == '%' || at[length] == '.' || at[length] == ':';
-        bool name = !isdigit((unsigned char)*at) && memchr(at, '_', length) != NULL && (!calls_only || at[length] == '(');
+        bool name =
+            !isdigit((unsigned char)*at) && memchr(at, '_', length) != NULL && (!calls_only || at[length] == '(');
         if (name && !ptx && !is_foreign(at, length) && !code_has_word(names->code, at, length))
             add_undeclared(names, at, length);
         at += length;

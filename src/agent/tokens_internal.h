@@ -23,7 +23,7 @@ struct vocabulary {
 /* Pairs of ids to the rank of their merge and what they become. */
 struct merges {
     struct merge_slot {
-        uint64_t pair; /* left << 32 | right */
+        uint64_t pair;         /* left << 32 | right */
         uint32_t rank, result; /* result NO_TOKEN: free */
     } * slots;
     size_t mask, count;

@@ -10,7 +10,8 @@ static bool unsupported(struct json at, struct error *error, const char *what)
 {
     (void)json_error(at, error, "%s is not supported", what);
     error->code = ERROR_UNSUPPORTED;
-    return error_hint(error, "byte-level BPE is (GPT-2, Llama 3, Qwen, SmolLM); without --tokenizer the count is estimated");
+    return error_hint(error,
+                      "byte-level BPE is (GPT-2, Llama 3, Qwen, SmolLM); without --tokenizer the count is estimated");
 }
 
 static bool member_is(struct json object, const char *key, const char *wanted)
@@ -201,7 +202,8 @@ static bool read_byte_level(struct tokenizer *t, struct json step, bool first, s
 {
     bool prefix, regex;
 
-    if (!read_flag(step, "add_prefix_space", true, &prefix, error) || !read_flag(step, "use_regex", true, &regex, error))
+    if (!read_flag(step, "add_prefix_space", true, &prefix, error) ||
+        !read_flag(step, "use_regex", true, &regex, error))
         return false;
     if (prefix && !first)
         return unsupported(step, error, "add_prefix_space behind another pre-tokenizer");
@@ -216,8 +218,9 @@ static bool read_step(struct tokenizer *t, struct json step, bool first, bool la
     if (!json_expect(step, JSON_OBJECT, error))
         return false;
     if (last)
-        return member_is(step, "type", "ByteLevel") ? read_byte_level(t, step, first, error)
-                                                    : unsupported(step, error, "a pre-tokenizer that is not byte-level");
+        return member_is(step, "type", "ByteLevel")
+                   ? read_byte_level(t, step, first, error)
+                   : unsupported(step, error, "a pre-tokenizer that is not byte-level");
     if (member_is(step, "type", "Split"))
         return read_split(t, step, error);
     if (member_is(step, "type", "Digits"))

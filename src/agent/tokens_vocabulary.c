@@ -31,7 +31,8 @@ void vocabulary_new(struct arena *arena, struct vocabulary *vocabulary, size_t c
 {
     size_t slots = slots_for(count);
 
-    *vocabulary = (struct vocabulary){.slots = arena_calloc(arena, slots, sizeof *vocabulary->slots), .mask = slots - 1};
+    *vocabulary =
+        (struct vocabulary){.slots = arena_calloc(arena, slots, sizeof *vocabulary->slots), .mask = slots - 1};
 }
 
 static size_t vocabulary_slot(const struct vocabulary *vocabulary, const char *text, size_t length)
