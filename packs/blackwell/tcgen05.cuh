@@ -2,12 +2,12 @@
 #include "../common/tma.cuh"
 
 // One asm text for both values of cta_group. All tcgen05 instructions of a kernel use the same.
-#define TCGEN05(group, before, after, ...)                                                                            \
-    do {                                                                                                              \
-        if constexpr ((group) == 1)                                                                                   \
-            asm volatile(before "cta_group::1" after __VA_ARGS__);                                                    \
-        else                                                                                                          \
-            asm volatile(before "cta_group::2" after __VA_ARGS__);                                                    \
+#define TCGEN05(group, before, after, ...)                                                                             \
+    do {                                                                                                               \
+        if constexpr ((group) == 1)                                                                                    \
+            asm volatile(before "cta_group::1" after __VA_ARGS__);                                                     \
+        else                                                                                                           \
+            asm volatile(before "cta_group::2" after __VA_ARGS__);                                                     \
     } while (0)
 
 // Tensor memory. One whole warp (of each CTA of a pair); the address is written to *slot in shared memory. columns: a power
@@ -86,7 +86,8 @@ DEVICE uint64_t tcgen05_descriptor_mn(const void *tile, uint32_t slab_bytes)
 }
 
 // Instruction descriptors, f32 accumulators. M is that of the whole instruction: 256 for a full pair.
-DEVICE constexpr uint32_t tcgen05_bf16(uint32_t m, uint32_t n, bool a_mn = false, bool b_mn = false) // f16: types 0 for 1
+DEVICE constexpr uint32_t tcgen05_bf16(uint32_t m, uint32_t n, bool a_mn = false,
+                                       bool b_mn = false) // f16: types 0 for 1
 {
     return 1u << 4 | 1u << 7 | 1u << 10 | (a_mn ? 1u << 15 : 0) | (b_mn ? 1u << 16 : 0) | n >> 3 << 17 | m >> 4 << 24;
 }
@@ -157,7 +158,8 @@ DEVICE void tmem_copy_scales(uint32_t to, uint64_t from)
 
 // Tensor memory to registers and back, by a whole warp. 32x32b.xN: register i of lane l is column i of lane l of the
 // warp's lanes. Registers are valid behind the wait, which is part of these loads.
-#define TMEM_8(c, d, i) c(d[i]), c(d[i + 1]), c(d[i + 2]), c(d[i + 3]), c(d[i + 4]), c(d[i + 5]), c(d[i + 6]), c(d[i + 7])
+#define TMEM_8(c, d, i)                                                                                                \
+    c(d[i]), c(d[i + 1]), c(d[i + 2]), c(d[i + 3]), c(d[i + 4]), c(d[i + 5]), c(d[i + 6]), c(d[i + 7])
 #define TMEM_32(c, d) TMEM_8(c, d, 0), TMEM_8(c, d, 8), TMEM_8(c, d, 16), TMEM_8(c, d, 24)
 
 DEVICE void tmem_load(uint32_t (&d)[8], uint32_t address)

@@ -75,9 +75,9 @@ DEVICE void mbarrier_expect(uint64_t *barrier, uint32_t bytes) // bytes without 
 // The same on the barrier at the same offset in CTA `rank` of the cluster, which may be this one.
 DEVICE void mbarrier_arrive_remote(uint64_t *barrier, uint32_t rank)
 {
-    asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(
-                     cluster_map(smem_address(barrier), rank))
-                 : "memory");
+    asm volatile(
+        "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(cluster_map(smem_address(barrier), rank))
+        : "memory");
 }
 
 DEVICE void mbarrier_arrive_expect_remote(uint64_t *barrier, uint32_t rank, uint32_t bytes)

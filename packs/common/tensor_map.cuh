@@ -6,11 +6,11 @@
 #include <stdexcept>
 #include <string>
 
-#define CUDA_CHECK(call)                                                                                              \
-    do {                                                                                                              \
-        const cudaError_t status_ = (call);                                                                           \
-        if (status_ != cudaSuccess)                                                                                   \
-            throw std::runtime_error(std::string(#call ": ") + cudaGetErrorString(status_));                         \
+#define CUDA_CHECK(call)                                                                                               \
+    do {                                                                                                               \
+        const cudaError_t status_ = (call);                                                                            \
+        if (status_ != cudaSuccess)                                                                                    \
+            throw std::runtime_error(std::string(#call ": ") + cudaGetErrorString(status_));                           \
     } while (0)
 
 // A tensor map for TMA. dims[0] is the contiguous dimension; strides[i] is the distance in bytes of dims[i + 1], NULL for
@@ -23,8 +23,8 @@ inline CUtensorMap make_tensor_map(CUtensorMapDataType type, uint64_t element_by
     if (!encode) {
         void *function = nullptr;
         cudaDriverEntryPointQueryResult found;
-        CUDA_CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault,
-                                                    &found));
+        CUDA_CHECK(
+            cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault, &found));
         if (found != cudaDriverEntryPointSuccess)
             throw std::runtime_error("no cuTensorMapEncodeTiled in this driver");
         encode = reinterpret_cast<decltype(encode)>(function);
@@ -50,5 +50,6 @@ inline CUtensorMap make_matrix_map(void *base, uint64_t rows, uint64_t columns, 
 {
     const uint64_t dims[2] = {columns, rows};
     const uint32_t box[2] = {64, box_rows};
-    return make_tensor_map(CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, 2, base, dims, nullptr, box, CU_TENSOR_MAP_SWIZZLE_128B);
+    return make_tensor_map(CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, 2, base, dims, nullptr, box,
+                           CU_TENSOR_MAP_SWIZZLE_128B);
 }

@@ -50,8 +50,8 @@ DEVICE void tma_load_5d(void *to, const CUtensorMap *map, uint64_t *barrier, int
 // `barrier` gets the bytes.
 DEVICE void tma_load_2d_multicast(void *to, const CUtensorMap *map, uint64_t *barrier, int x, int y, uint16_t ctas)
 {
-    asm volatile(TMA_LOAD("2d") ".multicast::cluster [%0], [%1, {%4, %5}], [%2], %3;" ::"r"(smem_address(to)),
-                 "l"(map), "r"(smem_address(barrier)), "h"(ctas), "r"(x), "r"(y)
+    asm volatile(TMA_LOAD("2d") ".multicast::cluster [%0], [%1, {%4, %5}], [%2], %3;" ::"r"(smem_address(to)), "l"(map),
+                 "r"(smem_address(barrier)), "h"(ctas), "r"(x), "r"(y)
                  : "memory");
 }
 
@@ -109,10 +109,10 @@ DEVICE void tma_store_5d(const CUtensorMap *map, const void *from, int x, int y,
 // Adds the box to global memory, atomically for each element (also .min .max .inc .dec .and .or .xor).
 DEVICE void tma_reduce_add_2d(const CUtensorMap *map, const void *from, int x, int y)
 {
-    asm volatile("cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%0, {%2, %3}], [%1];" ::"l"(
-                     map),
-                 "r"(smem_address(from)), "r"(x), "r"(y)
-                 : "memory");
+    asm volatile(
+        "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%0, {%2, %3}], [%1];" ::"l"(map),
+        "r"(smem_address(from)), "r"(x), "r"(y)
+        : "memory");
 }
 
 // Copies without a tensor map: 16-byte aligned addresses, a multiple of 16 bytes.

@@ -52,21 +52,21 @@ DEVICE uint64_t wgmma_descriptor_mn(const void *tile, uint32_t slab_bytes)
 }
 
 // Operand lists for 32, 64 and 128 accumulators: N = 64, 128, 256.
-#define ACC_NAMES_32 \
-    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
+#define ACC_NAMES_32                                                                                                   \
+    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "                                           \
     "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
-#define ACC_NAMES_64 \
-    ACC_NAMES_32 ", " \
-    "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
-    "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
-#define ACC_NAMES_128 \
-    ACC_NAMES_64 ", " \
-    "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, " \
-    "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, " \
-    "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, " \
-    "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
-#define ACC_8(d, i)                                                                                                   \
-    "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), "+f"(d[i + 6]),       \
+#define ACC_NAMES_64                                                                                                   \
+    ACC_NAMES_32 ", "                                                                                                  \
+                 "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "                    \
+                 "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define ACC_NAMES_128                                                                                                  \
+    ACC_NAMES_64 ", "                                                                                                  \
+                 "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "                    \
+                 "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "                    \
+                 "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, "        \
+                 "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+#define ACC_8(d, i)                                                                                                    \
+    "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), "+f"(d[i + 6]),        \
         "+f"(d[i + 7])
 #define ACC_32(d, i) ACC_8(d, i), ACC_8(d, i + 8), ACC_8(d, i + 16), ACC_8(d, i + 24)
 #define ACC_REGISTERS_32(d) ACC_32(d, 0)
@@ -75,16 +75,16 @@ DEVICE uint64_t wgmma_descriptor_mn(const void *tile, uint32_t slab_bytes)
 
 // d[64, n] = a * b + (accumulate ? d : 0); a[64, 16] and b[n, 16] in shared memory. count = n / 2 registers a thread.
 // A_MN, B_MN: 1 when that operand is MN-major in shared memory. Scales (both 1) come between accumulate and these.
-#define WGMMA_SS(n, count, a_name, b_name, accumulate_name, a_mn_name, b_mn_name)                                     \
-    template <int A_MN = 0, int B_MN = 0>                                                                             \
-    DEVICE void wgmma_ss(float (&d)[count], uint64_t a, uint64_t b, int accumulate)                                   \
-    {                                                                                                                 \
-        asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, " accumulate_name ", 0;\n"                                     \
-                     "wgmma.mma_async.sync.aligned.m64n" #n "k16.f32.bf16.bf16 {" ACC_NAMES_##count "}, " a_name      \
-                     ", " b_name ", p, 1, 1, " a_mn_name ", " b_mn_name ";\n}"                                        \
-                     : ACC_REGISTERS_##count(d)                                                                       \
-                     : "l"(a), "l"(b), "r"(accumulate), "n"(A_MN), "n"(B_MN)                                          \
-                     : "memory");                                                                                     \
+#define WGMMA_SS(n, count, a_name, b_name, accumulate_name, a_mn_name, b_mn_name)                                      \
+    template <int A_MN = 0, int B_MN = 0>                                                                              \
+    DEVICE void wgmma_ss(float(&d)[count], uint64_t a, uint64_t b, int accumulate)                                     \
+    {                                                                                                                  \
+        asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, " accumulate_name ", 0;\n"                                      \
+                     "wgmma.mma_async.sync.aligned.m64n" #n "k16.f32.bf16.bf16 {" ACC_NAMES_##count                    \
+                     "}, " a_name ", " b_name ", p, 1, 1, " a_mn_name ", " b_mn_name ";\n}"                            \
+                     : ACC_REGISTERS_##count(d)                                                                        \
+                     : "l"(a), "l"(b), "r"(accumulate), "n"(A_MN), "n"(B_MN)                                           \
+                     : "memory");                                                                                      \
     }
 
 WGMMA_SS(64, 32, "%32", "%33", "%34", "%35", "%36")
@@ -92,31 +92,31 @@ WGMMA_SS(128, 64, "%64", "%65", "%66", "%67", "%68")
 WGMMA_SS(256, 128, "%128", "%129", "%130", "%131", "%132")
 
 // The same with a[64, 16] in four registers of packed bf16 (always K-major).
-#define WGMMA_RS(n, count, a0, a1, a2, a3, b_name, accumulate_name, b_mn_name)                                        \
-    template <int B_MN = 0>                                                                                           \
-    DEVICE void wgmma_rs(float (&d)[count], const uint32_t *a, uint64_t b, int accumulate)                            \
-    {                                                                                                                 \
-        asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, " accumulate_name ", 0;\n"                                     \
-                     "wgmma.mma_async.sync.aligned.m64n" #n "k16.f32.bf16.bf16 {" ACC_NAMES_##count "}, {" a0         \
-                     ", " a1 ", " a2 ", " a3 "}, " b_name ", p, 1, 1, " b_mn_name ";\n}"                              \
-                     : ACC_REGISTERS_##count(d)                                                                       \
-                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(accumulate), "n"(B_MN)                 \
-                     : "memory");                                                                                     \
+#define WGMMA_RS(n, count, a0, a1, a2, a3, b_name, accumulate_name, b_mn_name)                                         \
+    template <int B_MN = 0>                                                                                            \
+    DEVICE void wgmma_rs(float(&d)[count], const uint32_t *a, uint64_t b, int accumulate)                              \
+    {                                                                                                                  \
+        asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, " accumulate_name ", 0;\n"                                      \
+                     "wgmma.mma_async.sync.aligned.m64n" #n "k16.f32.bf16.bf16 {" ACC_NAMES_##count                    \
+                     "}, {" a0 ", " a1 ", " a2 ", " a3 "}, " b_name ", p, 1, 1, " b_mn_name ";\n}"                     \
+                     : ACC_REGISTERS_##count(d)                                                                        \
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(accumulate), "n"(B_MN)                  \
+                     : "memory");                                                                                      \
     }
 
 WGMMA_RS(64, 32, "%32", "%33", "%34", "%35", "%36", "%37", "%38")
 WGMMA_RS(128, 64, "%64", "%65", "%66", "%67", "%68", "%69", "%70")
 
 // fp8 (also e5m2): K = 32, both operands K-major in shared memory, no transposition.
-#define WGMMA_E4M3(n, count, a_name, b_name, accumulate_name)                                                         \
-    DEVICE void wgmma_e4m3(float (&d)[count], uint64_t a, uint64_t b, int accumulate)                                 \
-    {                                                                                                                 \
-        asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, " accumulate_name ", 0;\n"                                     \
-                     "wgmma.mma_async.sync.aligned.m64n" #n "k32.f32.e4m3.e4m3 {" ACC_NAMES_##count "}, " a_name      \
-                     ", " b_name ", p, 1, 1;\n}"                                                                      \
-                     : ACC_REGISTERS_##count(d)                                                                       \
-                     : "l"(a), "l"(b), "r"(accumulate)                                                                \
-                     : "memory");                                                                                     \
+#define WGMMA_E4M3(n, count, a_name, b_name, accumulate_name)                                                          \
+    DEVICE void wgmma_e4m3(float(&d)[count], uint64_t a, uint64_t b, int accumulate)                                   \
+    {                                                                                                                  \
+        asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, " accumulate_name ", 0;\n"                                      \
+                     "wgmma.mma_async.sync.aligned.m64n" #n "k32.f32.e4m3.e4m3 {" ACC_NAMES_##count                    \
+                     "}, " a_name ", " b_name ", p, 1, 1;\n}"                                                          \
+                     : ACC_REGISTERS_##count(d)                                                                        \
+                     : "l"(a), "l"(b), "r"(accumulate)                                                                 \
+                     : "memory");                                                                                      \
     }
 
 WGMMA_E4M3(64, 32, "%32", "%33", "%34")

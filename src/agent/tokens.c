@@ -5,7 +5,7 @@
 #include "agent/tokens_internal.h"
 #include "base/utf8.h"
 
-enum { TEXT_BYTES_MAX = 256 << 20 };
+enum { TEXT_BYTES_MAX = 64 << 20 };
 
 void tokenizer_free(struct tokenizer *tokenizer)
 {
@@ -137,26 +137,29 @@ bool tokenizer_encode(const struct tokenizer *tokenizer, const char *text, size_
     return ok;
 }
 
-/* Letters come in long tokens, other characters mostly one by one; runs of blanks are one token. The weights were fitted
- * to the shipped packs (docs/formats/pack.md). */
+/* Letters come in long tokens, other characters mostly one by one. The weights were fitted to the files of the shipped
+ * packs (docs/formats/pack.md). */
 int64_t tokens_estimate(const char *text, size_t length)
 {
+    static const double first_letter = 0.9, letter = 0.1, blank_in_run = 0.12, digit = 1.6, other = 0.6,
+                        not_ascii = 0.5;
     double tokens = 0;
     bool was_letter = false, was_blank = false;
 
     for (size_t i = 0; i < length; i++) {
         unsigned char c = (unsigned char)text[i];
-        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'), blank = c == ' ' || c == '\n' || c == '\t';
-        if (letter)
-            tokens += was_letter ? 0.1 : 0.75;
-        else if (blank)
-            tokens += was_blank ? 0.02 : 0.12;
+        bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        bool is_blank = c == ' ' || c == '\n' || c == '\t';
+        if (is_letter)
+            tokens += was_letter ? letter : first_letter;
+        else if (is_blank)
+            tokens += was_blank ? blank_in_run : 0; /* a single blank belongs to the word behind it */
         else if (c >= '0' && c <= '9')
-            tokens += 0.9;
+            tokens += digit;
         else
-            tokens += c < 0x80 ? 0.65 : 0.5;
-        was_letter = letter;
-        was_blank = blank;
+            tokens += c < 0x80 ? other : not_ascii;
+        was_letter = is_letter;
+        was_blank = is_blank;
     }
     return (int64_t)(tokens + 0.999);
 }

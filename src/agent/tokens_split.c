@@ -2,8 +2,15 @@
 
 #include "agent/tokens_internal.h"
 
-/* A pattern from a file may be hostile: bounded work for each match. */
-enum { MATCH_LIMIT = 10000000, DEPTH_LIMIT = 10000, HEAP_KIB_LIMIT = 65536 };
+/* A pattern from a file may be hostile: work for each match is bounded, in proportion to the text, since a run of blanks
+ * is one match. */
+enum {
+    STEPS_LEAST = 100000,
+    STEPS_PER_BYTE = 32,
+    DEPTH_LIMIT = 10000,
+    HEAP_KIB_LIMIT = 65536,
+    PATTERN_BYTES_MAX = 8192
+};
 
 const char split_gpt2[] = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
 
@@ -14,6 +21,8 @@ bool split_add(struct tokenizer *tokenizer, const char *pattern, bool remove, st
 
     if (tokenizer->split_count == SPLITS_MAX)
         return error_set(error, ERROR_UNSUPPORTED, "more than %d pre-tokenizers", SPLITS_MAX);
+    if (strlen(pattern) > PATTERN_BYTES_MAX)
+        return error_set(error, ERROR_UNSUPPORTED, "a pattern of more than %d bytes", PATTERN_BYTES_MAX);
     pcre2_code *compiled = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED,
                                          PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C, &code, &at, NULL);
     if (!compiled) {
@@ -72,6 +81,7 @@ static bool cut(struct splitting *s, size_t step, const char *text, size_t lengt
     return next_step(s, step + 1, text + done, length - done, error);
 }
 
+/* Texts are at most 64 MiB (tokens.c), so that the limit of steps fits. */
 bool split_apply(const struct tokenizer *tokenizer, const char *text, size_t length, piece_take *take, void *context,
                  struct error *error)
 {
@@ -82,7 +92,7 @@ bool split_apply(const struct tokenizer *tokenizer, const char *text, size_t len
     for (size_t i = 0; ready && i < tokenizer->split_count; i++)
         ready = (s.data[i] = pcre2_match_data_create_from_pattern(tokenizer->splits[i].pattern, NULL)) != NULL;
     if (ready) {
-        (void)pcre2_set_match_limit(s.limits, MATCH_LIMIT);
+        (void)pcre2_set_match_limit(s.limits, STEPS_LEAST + STEPS_PER_BYTE * (uint32_t)length);
         (void)pcre2_set_depth_limit(s.limits, DEPTH_LIMIT);
         (void)pcre2_set_heap_limit(s.limits, HEAP_KIB_LIMIT);
         ok = next_step(&s, 0, text, length, error);

@@ -202,8 +202,7 @@ static bool run_show(struct arena *arena, const struct pack_options *set, int *s
     (void)puts("\nparts:");
     for (size_t i = 0; i < pack->part_count; i++)
         (void)printf("  %s %s%s%s\n", pack->parts[i].kind == PACK_CODE ? "code" : "text", pack->parts[i].name,
-                     pack->parts[i].section ? ", section " : "",
-                     pack->parts[i].section ? pack->parts[i].section : "");
+                     pack->parts[i].section ? ", section " : "", pack->parts[i].section ? pack->parts[i].section : "");
     if (pack->kernel_count)
         (void)puts("kernels:");
     for (size_t i = 0; i < pack->kernel_count; i++)
@@ -356,8 +355,10 @@ static bool run_check(struct arena *arena, const struct pack_options *set, int *
 }
 
 static const struct action actions[] = {
-    {"list", 0, 0, run_list},   {"show", 1, 1, run_show},
-    {"build", 1, 1, run_build}, {"check", 0, ARGUMENTS_MAX, run_check},
+    {"list", 0, 0, run_list},
+    {"show", 1, 1, run_show},
+    {"build", 1, 1, run_build},
+    {"check", 0, ARGUMENTS_MAX, run_check},
     {"tokens", 1, ARGUMENTS_MAX, run_tokens},
 };
 

@@ -12,8 +12,8 @@ struct alignas(1024) Shared {
 
 // [section store]
 // A warpgroup stores a 128-row tile in slabs of 64 columns, through two buffers used in turn.
-DEVICE void store_slabs(__nv_bfloat16 (*buffers)[128 * 64], uint32_t tmem, int slabs, const CUtensorMap *map, int column,
-                        int row, uint32_t barrier)
+DEVICE void store_slabs(__nv_bfloat16 (*buffers)[128 * 64], uint32_t tmem, int slabs, const CUtensorMap *map,
+                        int column, int row, uint32_t barrier)
 {
     const bool leader = threadIdx.x % 128 == 0;
     for (int slab = 0; slab < slabs; slab++) {

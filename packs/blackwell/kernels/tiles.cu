@@ -246,7 +246,8 @@ static void try_attention()
                 expected[i * 64 + c] += std::exp2(-std::fabs(s)) * as_float(v[j * 64 + c]);
         }
     allow_shared(attention_step, sizeof(Shared));
-    attention_step<<<1, 128, sizeof(Shared)>>>(make_matrix_map(dq.data, 128, 64, 128), make_matrix_map(dk.data, 128, 64, 128),
+    attention_step<<<1, 128, sizeof(Shared)>>>(make_matrix_map(dq.data, 128, 64, 128),
+                                               make_matrix_map(dk.data, 128, 64, 128),
                                                make_matrix_map(dv.data, 128, 64, 128), out.data);
     CUDA_CHECK(cudaGetLastError());
     check(all_close(out.read(), expected, 2e-2f), "A operand from tensor memory");

@@ -77,9 +77,10 @@ static void try_box(const char *name)
     std::vector<float> source(count), expected(count, 0.0f);
     std::iota(source.begin(), source.end(), 1.0f);
     Device<float> from(source), to(expected);
-    const CUtensorMap maps[2] = {
-        make_tensor_map(CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, RANK, from.data, dims, nullptr, box, CU_TENSOR_MAP_SWIZZLE_NONE),
-        make_tensor_map(CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, RANK, to.data, dims, nullptr, box, CU_TENSOR_MAP_SWIZZLE_NONE)};
+    const CUtensorMap maps[2] = {make_tensor_map(CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, RANK, from.data, dims, nullptr,
+                                                 box, CU_TENSOR_MAP_SWIZZLE_NONE),
+                                 make_tensor_map(CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, RANK, to.data, dims, nullptr, box,
+                                                 CU_TENSOR_MAP_SWIZZLE_NONE)};
     for (size_t i = 0; i < count; i++) {
         bool inside = true;
         size_t rest = i;

@@ -12,8 +12,8 @@ struct alignas(1024) Shared {
     uint64_t own_full, other_full;
 };
 
-DEVICE void load_pair(__nv_bfloat16 (*to)[TILE * D], const CUtensorMap *first, const CUtensorMap *second, uint64_t *full,
-                      int row, int head)
+DEVICE void load_pair(__nv_bfloat16 (*to)[TILE * D], const CUtensorMap *first, const CUtensorMap *second,
+                      uint64_t *full, int row, int head)
 {
     mbarrier_arrive_expect(full, 2 * TILE * D * sizeof(__nv_bfloat16));
     tma_load_3d(to[0], first, full, 0, row, head);
@@ -187,7 +187,8 @@ static CUtensorMap heads_map(void *base, uint64_t sequence, uint64_t heads)
 {
     const uint64_t dims[3] = {D, sequence, heads};
     const uint32_t box[3] = {64, TILE, 1};
-    return make_tensor_map(CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, 3, base, dims, nullptr, box, CU_TENSOR_MAP_SWIZZLE_128B);
+    return make_tensor_map(CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, 3, base, dims, nullptr, box,
+                           CU_TENSOR_MAP_SWIZZLE_128B);
 }
 
 struct Expected {
@@ -195,8 +196,8 @@ struct Expected {
     std::vector<float> lse, dq, dk, dv;
 };
 
-static Expected reference(const Matrix &q, const Matrix &k, const Matrix &v, const Matrix &dout, int heads, int sequence,
-                          bool causal)
+static Expected reference(const Matrix &q, const Matrix &k, const Matrix &v, const Matrix &dout, int heads,
+                          int sequence, bool causal)
 {
     Expected e;
     const float scale = 1 / std::sqrt(static_cast<float>(D));
@@ -247,8 +248,8 @@ static void try_backward(int heads, int sequence, bool causal)
     Device<float> lse(e.lse), delta(e.lse.size());
     const CUtensorMap q_map = heads_map(q_.data, sequence, heads), k_map = heads_map(k_.data, sequence, heads);
     const CUtensorMap v_map = heads_map(v_.data, sequence, heads), do_map = heads_map(do_.data, sequence, heads);
-    const Problem problem = {o_.data, do_.data, lse.data, delta.data, sequence, causal,
-                             1 / std::sqrt(static_cast<float>(D))};
+    const Problem problem = {
+        o_.data, do_.data, lse.data, delta.data, sequence, causal, 1 / std::sqrt(static_cast<float>(D))};
     const dim3 grid((sequence + TILE - 1) / TILE, heads);
     backward_queries<<<grid, 128, sizeof(Shared)>>>(q_map, k_map, v_map, do_map, heads_map(dq.data, sequence, heads),
                                                     problem);

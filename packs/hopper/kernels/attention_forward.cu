@@ -202,7 +202,8 @@ static CUtensorMap heads_map(void *base, uint64_t sequence, uint64_t heads)
 {
     const uint64_t dims[3] = {D, sequence, heads};
     const uint32_t box[3] = {64, 64, 1};
-    return make_tensor_map(CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, 3, base, dims, nullptr, box, CU_TENSOR_MAP_SWIZZLE_128B);
+    return make_tensor_map(CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, 3, base, dims, nullptr, box,
+                           CU_TENSOR_MAP_SWIZZLE_128B);
 }
 
 static void try_attention(int heads, int sequence, bool causal)

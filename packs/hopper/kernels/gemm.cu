@@ -31,8 +31,8 @@ DEVICE void release_stage(uint64_t *empty)
 // [section store]
 // A consumer warpgroup stores columns 64*slab .. +63 of its accumulators through one of two buffers used in turn.
 template <int N>
-DEVICE void store_slab(__nv_bfloat16 *buffer, const float (&d)[N], int slab, const CUtensorMap *map, int column, int row,
-                       uint32_t barrier)
+DEVICE void store_slab(__nv_bfloat16 *buffer, const float (&d)[N], int slab, const CUtensorMap *map, int column,
+                       int row, uint32_t barrier)
 {
     const bool leader = threadIdx.x % 128 == 0;
     if (leader)

@@ -156,7 +156,8 @@ static CUtensorMap column_map(void *base, uint64_t rows)
 {
     const uint64_t dims[2] = {64, rows};
     const uint32_t box[2] = {8, static_cast<uint32_t>(rows)};
-    return make_tensor_map(CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, 2, base, dims, nullptr, box, CU_TENSOR_MAP_SWIZZLE_NONE);
+    return make_tensor_map(CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, 2, base, dims, nullptr, box,
+                           CU_TENSOR_MAP_SWIZZLE_NONE);
 }
 
 template <typename Kernel>
