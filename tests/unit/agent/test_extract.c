@@ -213,7 +213,7 @@ static void huge_answers_cost_their_length(void **state)
         "1 __global__\n",
         "\\n__global__",
     };
-    enum { BYTES = 2 << 20 };
+    enum { BYTES = 1 << 20 };
     char *answer = malloc(BYTES);
 
     (void)state;
@@ -242,6 +242,8 @@ static void names_the_reason(void **state)
     assert_string_equal(extract(arena, "Hello").reason, "no code");
     assert_string_equal(extract(arena, "```cpp\n__global__ void k() {\n").reason,
                         "the answer ends inside its last block of code");
+    assert_int_equal(extract(arena, "```cpp\n" BLOCK "/* the second kernel").status, EXTRACT_TRUNCATED);
+    assert_int_equal(extract(arena, "```cpp\n" BLOCK "const char *s = R\"(").status, EXTRACT_TRUNCATED);
     assert_string_equal(extract(arena, "<think>\nwell").reason, "the answer ends while the model is thinking");
     assert_string_equal(extract(arena, "```cpp\n" BLOCK "```\n").reason, "a whole kernel file");
 }
