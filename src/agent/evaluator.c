@@ -208,7 +208,7 @@ static bool start_child(struct evaluator *evaluator, size_t index, struct error 
 
 /* Hands out an evaluation without a verdict. */
 static const struct judgement *fail_job(struct evaluator *evaluator, struct job *job, const struct slot *slot,
-                                         const struct error *trouble)
+                                        const struct error *trouble)
 {
     evaluator->result = (struct judgement){
         .context = job->context,

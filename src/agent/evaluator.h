@@ -14,18 +14,18 @@
 struct evaluator;
 
 struct evaluator_options {
-    const char *const *program;  /* argv of a worker without its device, NULL-terminated: {"ptxbench", "worker", NULL} */
-    const char *const *devices;  /* one child each; a name may repeat */
-    size_t device_count;         /* 1..EVALUATOR_SLOTS_MAX */
-    const char *scratch;         /* folder for temporary files of the children, emptied by the caller; NULL: default */
-    int64_t timeout_ns;          /* longest evaluation; then the child is killed; 0: 15 minutes */
+    const char *const *program; /* argv of a worker without its device, NULL-terminated: {"ptxbench", "worker", NULL} */
+    const char *const *devices; /* one child each; a name may repeat */
+    size_t device_count;        /* 1..EVALUATOR_SLOTS_MAX */
+    const char *scratch;        /* folder for temporary files of the children, emptied by the caller; NULL: default */
+    int64_t timeout_ns;         /* longest evaluation; then the child is killed; 0: 15 minutes */
 };
 
 enum { EVALUATOR_SLOTS_MAX = 64, EVALUATOR_CRASHES_MAX = 3 };
 
 /* A finished evaluation. Valid until the next call of evaluator_next. */
 struct judgement {
-    void *context;           /* as given to evaluator_submit */
+    void *context; /* as given to evaluator_submit */
     const char *device;
     struct verdict *verdict; /* NULL: no verdict came, `trouble` says why; never the candidate's fault */
     struct json at;          /* the verdict's object */
@@ -46,8 +46,7 @@ MUST_CHECK bool evaluator_new(const struct evaluator_options *options, struct ev
 void evaluator_free(struct evaluator *evaluator);
 
 /* Queues a request (a tree that the caller keeps). */
-MUST_CHECK bool evaluator_submit(struct evaluator *evaluator, json_object *request, void *context,
-                                 struct error *error);
+MUST_CHECK bool evaluator_submit(struct evaluator *evaluator, json_object *request, void *context, struct error *error);
 
 /* Readable when evaluator_next may have something to do. */
 int evaluator_fd(const struct evaluator *evaluator);

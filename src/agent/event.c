@@ -39,22 +39,14 @@ static const struct record_field started_fields[] = {
 };
 
 static const struct record_field reply_fields[] = {
-    RECORD_TEXT(struct event_reply, status),
-    RECORD_TEXT(struct event_reply, text),
-    RECORD_TEXT(struct event_reply, reasoning),
-    RECORD_TEXT(struct event_reply, finish_reason),
-    RECORD_COUNT(struct event_reply, input_tokens),
-    RECORD_COUNT(struct event_reply, cached_tokens),
-    RECORD_COUNT(struct event_reply, output_tokens),
-    RECORD_COUNT(struct event_reply, reasoning_tokens),
-    RECORD_NUMBER(struct event_reply, cost_usd),
-    RECORD_TEXT(struct event_reply, provider),
-    RECORD_TEXT(struct event_reply, served_model),
-    RECORD_TEXT(struct event_reply, fingerprint),
-    RECORD_TEXT(struct event_reply, request_id),
-    RECORD_INTEGER(struct event_reply, attempts),
-    RECORD_INTEGER(struct event_reply, elapsed_ms),
-    RECORD_COUNT(struct event_reply, first_token_ms),
+    RECORD_TEXT(struct event_reply, status),         RECORD_TEXT(struct event_reply, text),
+    RECORD_TEXT(struct event_reply, reasoning),      RECORD_TEXT(struct event_reply, finish_reason),
+    RECORD_COUNT(struct event_reply, input_tokens),  RECORD_COUNT(struct event_reply, cached_tokens),
+    RECORD_COUNT(struct event_reply, output_tokens), RECORD_COUNT(struct event_reply, reasoning_tokens),
+    RECORD_NUMBER(struct event_reply, cost_usd),     RECORD_TEXT(struct event_reply, provider),
+    RECORD_TEXT(struct event_reply, served_model),   RECORD_TEXT(struct event_reply, fingerprint),
+    RECORD_TEXT(struct event_reply, request_id),     RECORD_INTEGER(struct event_reply, attempts),
+    RECORD_INTEGER(struct event_reply, elapsed_ms),  RECORD_COUNT(struct event_reply, first_token_ms),
     RECORD_TEXT(struct event_reply, error),
 };
 
@@ -66,9 +58,9 @@ static const struct record_field extraction_fields[] = {
 };
 
 static const struct record_field verdict_fields[] = {
-    RECORD_TEXT(struct event_verdict, status),   RECORD_TEXT(struct event_verdict, outcome),
+    RECORD_TEXT(struct event_verdict, status),    RECORD_TEXT(struct event_verdict, outcome),
     RECORD_NUMBER(struct event_verdict, speedup), RECORD_TEXT(struct event_verdict, executed),
-    RECORD_TEXT(struct event_verdict, feedback), RECORD_INTEGER(struct event_verdict, elapsed_ms),
+    RECORD_TEXT(struct event_verdict, feedback),  RECORD_INTEGER(struct event_verdict, elapsed_ms),
 };
 
 static const struct record_field retry_fields[] = {

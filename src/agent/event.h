@@ -29,12 +29,12 @@ enum event_kind {
 
 /* Why a trajectory is over. enumerator, text, whether --resume takes it up again */
 #define END_REASONS(X)                                                                                                 \
-    X(END_TURNS, "turns", false)                   /* all planned turns are taken */                                   \
-    X(END_TARGET, "target", false)                 /* fast enough: early stop */                                       \
-    X(END_CONTEXT, "context", false)               /* the conversation no longer fits the model */                     \
-    X(END_BUDGET, "budget", false)                 /* its own limit of tokens, money or time */                        \
-    X(END_INFRASTRUCTURE, "infrastructure", true) /* trouble of ours or the provider's that retries did not end */    \
-    X(END_PROVIDER, "provider", true)              /* refused: key, quota, malformed request */
+    X(END_TURNS, "turns", false)                  /* all planned turns are taken */                                    \
+    X(END_TARGET, "target", false)                /* fast enough: early stop */                                        \
+    X(END_CONTEXT, "context", false)              /* the conversation no longer fits the model */                      \
+    X(END_BUDGET, "budget", false)                /* its own limit of tokens, money or time */                         \
+    X(END_INFRASTRUCTURE, "infrastructure", true) /* trouble of ours or the provider's that retries did not end */     \
+    X(END_PROVIDER, "provider", true)             /* refused: key, quota, malformed request */
 
 enum end_reason {
 #define X(name, text, reopens) name,
@@ -98,15 +98,15 @@ struct event_extraction {
 };
 
 struct event_verdict {
-    const char *status;      /* of the verdict; NULL: there was nothing to judge */
-    const char *outcome;     /* without a verdict: "extraction" */
-    struct number speedup;   /* of a passed candidate that was timed */
-    const char *executed;    /* target instructions: "yes", "no", "never", "unknown" */
-    const char *feedback;    /* what the model reads next */
-    int64_t elapsed_ms;      /* from asking for the evaluation */
-    json_object *verdict;    /* writing: borrowed tree, NULL for null */
-    struct json verdict_at;  /* reading: cursor into the line's document */
-    bool has_verdict;        /* reading */
+    const char *status;     /* of the verdict; NULL: there was nothing to judge */
+    const char *outcome;    /* without a verdict: "extraction" */
+    struct number speedup;  /* of a passed candidate that was timed */
+    const char *executed;   /* target instructions: "yes", "no", "never", "unknown" */
+    const char *feedback;   /* what the model reads next */
+    int64_t elapsed_ms;     /* from asking for the evaluation */
+    json_object *verdict;   /* writing: borrowed tree, NULL for null */
+    struct json verdict_at; /* reading: cursor into the line's document */
+    bool has_verdict;       /* reading */
 };
 
 struct event_retry {
@@ -121,8 +121,8 @@ struct event_ended {
 
 struct event {
     enum event_kind kind;
-    const char *time; /* UTC; NULL when written: now */
-    int64_t turn;     /* 0-based; of started, ended and reopened: turns taken so far */
+    const char *time;          /* UTC; NULL when written: now */
+    int64_t turn;              /* 0-based; of started, ended and reopened: turns taken so far */
     enum call_purpose purpose; /* of request and reply */
     union {
         struct event_started started;

@@ -53,8 +53,7 @@ static bool take_piece(void *context, const char *bytes, size_t length, struct e
 
 bool event_log_read(const char *path, event_visit *visit, void *context, struct error *error)
 {
-    struct log_reader reader = {
-        .path = path, .line = buffer_new(EVENT_LINE_MAX), .visit = visit, .context = context};
+    struct log_reader reader = {.path = path, .line = buffer_new(EVENT_LINE_MAX), .visit = visit, .context = context};
     bool ok = file_each_piece(path, take_piece, &reader, error);
 
     buffer_free(&reader.line);

@@ -68,7 +68,7 @@ static int find_depth(const struct line *a, int n, const struct line *b, int m, 
         for (int k = -d; k <= d; k += 2) {
             int x = 0;
             if (d) {
-                int down = k < d ? last[k + 1 + d - 1] : -1;  /* from diagonal k + 1: insert */
+                int down = k < d ? last[k + 1 + d - 1] : -1;   /* from diagonal k + 1: insert */
                 int right = k > -d ? last[k - 1 + d - 1] : -1; /* from diagonal k - 1: delete */
                 x = k == -d || (k != d && right < down) ? down : right + 1;
             }
@@ -158,8 +158,8 @@ static void print_hunk(const struct edit *edits, int count, struct buffer *out)
         before += edits[i].sign != '+';
         after += edits[i].sign != '-';
     }
-    (void)buffer_printf(out, "@@ -%d,%d +%d,%d @@\n", edits[0].before + (before > 0), before, edits[0].after + (after > 0),
-                        after);
+    (void)buffer_printf(out, "@@ -%d,%d +%d,%d @@\n", edits[0].before + (before > 0), before,
+                        edits[0].after + (after > 0), after);
     for (int i = 0; i < count; i++)
         (void)buffer_printf(out, "%c%.*s\n", edits[i].sign, (int)edits[i].line->length, edits[i].line->text);
 }

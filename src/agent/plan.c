@@ -36,9 +36,9 @@ static bool add(struct plan_builder *builder, const struct model_config *model, 
             if (plan->count == PLAN_MAX)
                 return error_set(error, ERROR_USAGE, "more than %d trajectories", PLAN_MAX);
             *LIST_APPEND(arena, plan) = (struct planned){
-                .name = clean(arena, arena_printf(arena, "%s.%s%s%s.v%zu.t%lld", model->name,
-                                                  workload->definition->name, middle, name_workload && axes ? axes : "",
-                                                  v, (long long)i)),
+                .name =
+                    clean(arena, arena_printf(arena, "%s.%s%s%s.v%zu.t%lld", model->name, workload->definition->name,
+                                              middle, name_workload && axes ? axes : "", v, (long long)i)),
                 .model = model,
                 .workload = workload,
                 .variant_name = config->variants.items[v].name,
@@ -103,8 +103,8 @@ bool plan_make(struct arena *arena, const struct run_config *config, const struc
             if (!trace_set_find_definition(tasks, task->definition, &definition, error))
                 return false;
             for (size_t w = 0; w < (task->workloads.count ? task->workloads.count : 1); w++)
-                if (!add_workload(&builder, &models[m], task, task->workloads.count ? task->workloads.items[w].name : NULL,
-                                  error))
+                if (!add_workload(&builder, &models[m], task,
+                                  task->workloads.count ? task->workloads.items[w].name : NULL, error))
                     return false;
         }
     return check_unique(arena, out, error);

@@ -45,14 +45,15 @@ struct run_totals {
     struct trajectory_sums sums;
     size_t calls_open;
     struct evaluator_load evaluations;
-    size_t ended[16]; /* by end_reason, of those done */
+    size_t ended[16];  /* by end_reason, of those done */
     const char *pause; /* why no further turn is begun; NULL: going on */
 };
 
 /* Called from run_execute. */
 struct run_observer {
     void *context;
-    void (*event)(void *context, const struct run_line *line, const struct event *event); /* just written; may be NULL */
+    void (*event)(void *context, const struct run_line *line,
+                  const struct event *event);           /* just written; may be NULL */
     void (*tick)(void *context, const struct run *run); /* at least every tick_ns; may be NULL */
     int64_t tick_ns;
 };

@@ -72,9 +72,8 @@ struct yaml_run {
 
 static const cyaml_schema_value_t text_schema = {CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 1, TEXT_MAX)};
 
-static const cyaml_schema_field_t budget_fields[] = {TEXT(struct yaml_budget, tokens),
-                                                     TEXT(struct yaml_budget, usd), TEXT(struct yaml_budget, hours),
-                                                     CYAML_FIELD_END};
+static const cyaml_schema_field_t budget_fields[] = {TEXT(struct yaml_budget, tokens), TEXT(struct yaml_budget, usd),
+                                                     TEXT(struct yaml_budget, hours), CYAML_FIELD_END};
 
 static const cyaml_schema_field_t task_fields[] = {
     CYAML_FIELD_STRING_PTR("definition", CYAML_FLAG_POINTER, struct yaml_task, definition, 1, TEXT_MAX),
@@ -83,14 +82,11 @@ static const cyaml_schema_field_t task_fields[] = {
 static const cyaml_schema_value_t task_schema = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct yaml_task, task_fields)};
 
-static const cyaml_schema_field_t evaluation_fields[] = {TEXT(struct yaml_evaluation, sanitizer),
-                                                         TEXT(struct yaml_evaluation, tolerance),
-                                                         TEXT(struct yaml_evaluation, trials),
-                                                         TEXT(struct yaml_evaluation, warmup),
-                                                         TEXT(struct yaml_evaluation, iterations),
-                                                         TEXT(struct yaml_evaluation, compile_timeout),
-                                                         TEXT(struct yaml_evaluation, timeout),
-                                                         CYAML_FIELD_END};
+static const cyaml_schema_field_t evaluation_fields[] = {
+    TEXT(struct yaml_evaluation, sanitizer),  TEXT(struct yaml_evaluation, tolerance),
+    TEXT(struct yaml_evaluation, trials),     TEXT(struct yaml_evaluation, warmup),
+    TEXT(struct yaml_evaluation, iterations), TEXT(struct yaml_evaluation, compile_timeout),
+    TEXT(struct yaml_evaluation, timeout),    CYAML_FIELD_END};
 
 static const cyaml_schema_field_t run_fields[] = {
     TEXT(struct yaml_run, name),

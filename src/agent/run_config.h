@@ -46,8 +46,9 @@ struct run_config {
     struct run_names models;     /* names of models/ or paths */
     struct run_names task_roots; /* trace sets; none: those that ship with the program */
     RECORD_LIST(struct run_task) tasks;
-    struct run_names variants; /* "0", "1", ...: prompt variant of the task's family; "none"; or a pack's name or path */
-    int64_t trajectories;      /* per model, workload and variant */
+    struct run_names
+        variants;         /* "0", "1", ...: prompt variant of the task's family; "none"; or a pack's name or path */
+    int64_t trajectories; /* per model, workload and variant */
     int64_t turns;
     double target_speedup; /* early stop; 0: off */
     const char *context;   /* context_policy_text */
@@ -73,8 +74,7 @@ struct run_config run_config_defaults(void);
 
 /* Reads a YAML file; what it does not say stays as in `config`. Unknown keys and wrong values are ERROR_INPUT with file
  * and line. Relative paths of models, packs, notes and task roots that exist beside the file count from its folder. */
-MUST_CHECK bool run_config_read(struct arena *arena, const char *path, struct run_config *config,
-                                struct error *error);
+MUST_CHECK bool run_config_read(struct arena *arena, const char *path, struct run_config *config, struct error *error);
 
 /* Whether it can be run: models, tasks, numbers in range, known words. ERROR_USAGE names the key. */
 MUST_CHECK bool run_config_check(const struct run_config *config, struct error *error);

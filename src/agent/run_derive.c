@@ -188,8 +188,7 @@ struct pass {
 static bool has_turn_files(const struct run *run, const struct member *member, int turn, bool code)
 {
     AUTO_ARENA *arena = arena_new();
-    const char *folder =
-        arena_printf(arena, "%s/trajectories/%s/turn_%d", run->folder.path, member->line.name, turn);
+    const char *folder = arena_printf(arena, "%s/trajectories/%s/turn_%d", run->folder.path, member->line.name, turn);
 
     return file_exists(file_join(arena, folder, "verdict.json")) &&
            (!code || file_exists(file_join(arena, folder, "kernel.cu")));
@@ -213,8 +212,7 @@ static bool pass_event(const struct event *event, void *context, struct error *e
     return append(pass->fd, pass->path, line, error);
 }
 
-static bool pass_log(const struct run *run, const struct member *member, int fd, const char *path,
-                     struct error *error)
+static bool pass_log(const struct run *run, const struct member *member, int fd, const char *path, struct error *error)
 {
     AUTO_ARENA *arena = arena_new();
     struct pass pass = {run, member, .fd = fd, .path = path};

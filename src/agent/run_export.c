@@ -76,9 +76,12 @@ static json_object *observation(const struct run_view_trajectory *trajectory, in
 static const char *exit_status_of(const struct trajectory *state)
 {
     static const char *const texts[] = {
-        [END_TURNS] = "LimitsExceeded",        [END_TARGET] = "Submitted",
-        [END_CONTEXT] = "ContextWindowExceeded", [END_BUDGET] = "LimitsExceeded",
-        [END_INFRASTRUCTURE] = "InfrastructureError", [END_PROVIDER] = "ProviderError",
+        [END_TURNS] = "LimitsExceeded",
+        [END_TARGET] = "Submitted",
+        [END_CONTEXT] = "ContextWindowExceeded",
+        [END_BUDGET] = "LimitsExceeded",
+        [END_INFRASTRUCTURE] = "InfrastructureError",
+        [END_PROVIDER] = "ProviderError",
     };
 
     return trajectory_is_done(state) ? texts[state->end_reason] : "Interrupted";

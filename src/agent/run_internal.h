@@ -64,7 +64,7 @@ struct run {
     int evaluation_failures; /* trajectories in a row that evaluation ended */
     const char *pause;
     struct trajectory_sums sums; /* of all members, as far as they count for the budget */
-    bool dirty; /* events were written since the last sync */
+    bool dirty;                  /* events were written since the last sync */
     int64_t synced_ns;
 };
 

@@ -12,8 +12,7 @@ struct run_preview {
 
 /* Checks the configuration, finds models, tasks and packs, and assembles every prompt once. */
 MUST_CHECK bool run_preview_make(struct arena *arena, const struct run_config *config,
-                                 const struct run_names *default_tasks, struct run_preview *out,
-                                 struct error *error);
+                                 const struct run_names *default_tasks, struct run_preview *out, struct error *error);
 void run_preview_free(struct run_preview *preview);
 
 #endif

@@ -48,8 +48,7 @@ static bool add_guidance(struct run *run, const struct planned *planned, struct 
     enum pack_family family;
     struct pack *pack;
 
-    if (!run->config.guidance || !pack_family_of(definition->op_type, definition->name, &family) ||
-        family == PACK_GEMM)
+    if (!run->config.guidance || !pack_family_of(definition->op_type, definition->name, &family) || family == PACK_GEMM)
         return true;
     return pack_open(run->arena, name, &pack, error) && pack_text(run->arena, pack, &task->guidance, error);
 }
@@ -62,10 +61,11 @@ static bool write_texts(struct run *run, const struct planned *planned, struct p
     pair->source = task_for(run, planned->workload);
     if (!pack_of_variant(run, planned, &name, error))
         return false;
-    if (name && (!pack_open(run->arena, name, &pack, error) ||
-                 !pack_text(run->arena, pack, &pair->source.pack_text, error)))
+    if (name &&
+        (!pack_open(run->arena, name, &pack, error) || !pack_text(run->arena, pack, &pair->source.pack_text, error)))
         return false;
-    return add_guidance(run, planned, &pair->source, error) && prompt_system(run->arena, &pair->source, &pair->system, error) &&
+    return add_guidance(run, planned, &pair->source, error) &&
+           prompt_system(run->arena, &pair->source, &pair->system, error) &&
            prompt_first_turn(run->arena, &pair->source, &pair->task, error) &&
            (run->folder.lock < 0 || /* a preview */
             (run_folder_put_prompt(&run->folder, pair->system, pair->system_sha256, error) &&
@@ -76,7 +76,8 @@ bool run_prompts_make(struct run *run, const struct planned *planned, const stru
                       struct error *error)
 {
     for (size_t i = 0; i < run->prompts.count; i++)
-        if (run->prompts.items[i]->workload == planned->workload && run->prompts.items[i]->variant == planned->variant) {
+        if (run->prompts.items[i]->workload == planned->workload &&
+            run->prompts.items[i]->variant == planned->variant) {
             *out = run->prompts.items[i];
             return true;
         }
@@ -117,9 +118,8 @@ static bool find_notes(struct run *run, const struct member *member, const char 
                        const char **out, struct error *error)
 {
     const struct definition *definition = member->planned->workload->definition;
-    struct notes_query query = {.source = trajectory_current(&member->trajectory)->code,
-                                .feedback = feedback,
-                                .op_type = definition->op_type};
+    struct notes_query query = {
+        .source = trajectory_current(&member->trajectory)->code, .feedback = feedback, .op_type = definition->op_type};
     struct notes_text_options options = {.with_fix = run->config.notes_with_fix};
     struct notes_hit *hits;
     size_t count;

@@ -87,8 +87,8 @@ static bool call_model(struct run *run, struct member *member, struct error *err
 
     if (choose) {
         find_code(run, member, arena, &found);
-        context_build_choice(trajectory, prompts->system, prompts->task, run->policy,
-                             extract_question(arena, &found), arena, &context);
+        context_build_choice(trajectory, prompts->system, prompts->task, run->policy, extract_question(arena, &found),
+                             arena, &context);
     } else {
         context_build(trajectory, prompts->system, prompts->task, run->policy, arena, &context);
     }
@@ -149,9 +149,9 @@ static bool extract(struct run *run, struct member *member, struct error *error)
         (void)extract_read_choice(arena, &found, turn->choice, strlen(turn->choice), &code);
     bool usable = (found.status == EXTRACT_FOUND || found.status == EXTRACT_UNSURE) && code.length > 0;
     event.extraction = (struct event_extraction){
-        .status = usable ? "found"
+        .status = usable                              ? "found"
                   : found.status == EXTRACT_TRUNCATED ? "truncated"
-                                                         : "none",
+                                                      : "none",
         .code = usable ? arena_strndup(arena, code.text, code.length) : NULL,
         .reason = found.reason,
         .blocks = found.blocks,
@@ -180,13 +180,11 @@ static json_object *judge_request(const struct run *run, const struct member *me
     size_t plain = strcspn(workload->uuid, "+");
     json_object *object = json_object_new_object();
 
-    json_put_string(object, "id",
-                    arena_printf(arena, "%s.turn_%d", member->line.name, member->trajectory.turn));
+    json_put_string(object, "id", arena_printf(arena, "%s.turn_%d", member->line.name, member->trajectory.turn));
     json_put_string(object, "definition", workload->definition->name);
     json_put_string(object, "workload", arena_strndup(arena, workload->uuid, plain));
     put_text(object, "axes", workload->uuid[plain] ? workload->uuid + plain + 1 : NULL);
-    json_put_string(object, "solution",
-                    arena_printf(arena, "%s.turn_%d", member->line.name, member->trajectory.turn));
+    json_put_string(object, "solution", arena_printf(arena, "%s.turn_%d", member->line.name, member->trajectory.turn));
     json_put_string(object, "source", trajectory_current(&member->trajectory)->code);
     json_put_string(object, "binding", run->config.binding);
     json_put_string(object, "arch", run->config.arch);
@@ -297,28 +295,27 @@ bool run_take_reply(struct run *run, struct member *member, const struct chat_re
     if (reply->status == CHAT_CANCELLED) /* by us: as if it had never been made */
         return true;
     bool fine = reply->status == CHAT_OK;
-    struct event event = {
-        .kind = EVENT_REPLY,
-        .purpose = member->trajectory.purpose,
-        .reply = {
-            .status = chat_status_text(reply->status),
-            .text = reply->text,
-            .reasoning = reply->reasoning && *reply->reasoning ? reply->reasoning : NULL,
-            .finish_reason = reply->finish_reason,
-            .input_tokens = known(reply->usage.input_tokens),
-            .cached_tokens = known(reply->usage.cached_tokens),
-            .output_tokens = known(reply->usage.output_tokens),
-            .reasoning_tokens = known(reply->usage.reasoning_tokens),
-            .cost_usd = reply->cost_usd < 0 ? (struct number){0} : number_of(reply->cost_usd),
-            .provider = reply->provider,
-            .served_model = reply->served_model,
-            .fingerprint = reply->fingerprint,
-            .request_id = reply->request_id,
-            .attempts = reply->attempts,
-            .elapsed_ms = (reply->elapsed_ns + 500000) / 1000000,
-            .first_token_ms = known(reply->first_token_ns < 0 ? -1 : reply->first_token_ns / 1000000),
-            .error = fine ? NULL : reply->error.message,
-        }};
+    struct event event = {.kind = EVENT_REPLY,
+                          .purpose = member->trajectory.purpose,
+                          .reply = {
+                              .status = chat_status_text(reply->status),
+                              .text = reply->text,
+                              .reasoning = reply->reasoning && *reply->reasoning ? reply->reasoning : NULL,
+                              .finish_reason = reply->finish_reason,
+                              .input_tokens = known(reply->usage.input_tokens),
+                              .cached_tokens = known(reply->usage.cached_tokens),
+                              .output_tokens = known(reply->usage.output_tokens),
+                              .reasoning_tokens = known(reply->usage.reasoning_tokens),
+                              .cost_usd = reply->cost_usd < 0 ? (struct number){0} : number_of(reply->cost_usd),
+                              .provider = reply->provider,
+                              .served_model = reply->served_model,
+                              .fingerprint = reply->fingerprint,
+                              .request_id = reply->request_id,
+                              .attempts = reply->attempts,
+                              .elapsed_ms = (reply->elapsed_ns + 500000) / 1000000,
+                              .first_token_ms = known(reply->first_token_ns < 0 ? -1 : reply->first_token_ns / 1000000),
+                              .error = fine ? NULL : reply->error.message,
+                          }};
     return run_record(run, member, &event, error);
 }
 

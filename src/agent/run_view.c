@@ -34,7 +34,8 @@ bool run_view_find(const struct run_view *view, const char *name, size_t *index,
     if (found == 1)
         return true;
     if (found)
-        return error_set(error, ERROR_INPUT, "%s: %zu trajectories have \"%s\" in their names", view->path, found, name);
+        return error_set(error, ERROR_INPUT, "%s: %zu trajectories have \"%s\" in their names", view->path, found,
+                         name);
     return error_set(error, ERROR_NOT_FOUND, "%s: no trajectory has \"%s\" in its name", view->path, name);
 }
 

@@ -81,11 +81,10 @@ static bool apply_started(struct trajectory *trajectory, const struct event_star
     if (started->planned_turns < 1 || started->planned_turns > TRAJECTORY_TURNS_MAX)
         return error_set(error, ERROR_INPUT, "planned_turns is not between 1 and %d", TRAJECTORY_TURNS_MAX);
     trajectory->plan = *started;
-    const char **texts[] = {&trajectory->plan.name,          &trajectory->plan.run,
-                            &trajectory->plan.model,         &trajectory->plan.definition,
-                            &trajectory->plan.workload,      &trajectory->plan.arch,
-                            &trajectory->plan.variant_name,  &trajectory->plan.context,
-                            &trajectory->plan.system_sha256, &trajectory->plan.task_sha256};
+    const char **texts[] = {&trajectory->plan.name,         &trajectory->plan.run,      &trajectory->plan.model,
+                            &trajectory->plan.definition,   &trajectory->plan.workload, &trajectory->plan.arch,
+                            &trajectory->plan.variant_name, &trajectory->plan.context,  &trajectory->plan.system_sha256,
+                            &trajectory->plan.task_sha256};
     for (size_t i = 0; i < ARRAY_LEN(texts); i++)
         *texts[i] = arena_strdup(arena, *texts[i]);
     make_room(trajectory, 0);
@@ -309,9 +308,24 @@ bool trajectory_apply(struct trajectory *trajectory, const struct event *event, 
     return true;
 }
 
+void trajectory_sums_add(struct trajectory_sums *into, const struct trajectory_sums *from)
+{
+    into->calls += from->calls;
+    into->input_tokens += from->input_tokens;
+    into->cached_tokens += from->cached_tokens;
+    into->output_tokens += from->output_tokens;
+    into->reasoning_tokens += from->reasoning_tokens;
+    into->cost_usd += from->cost_usd;
+    into->cost_known = into->cost_known && from->cost_known;
+    into->elapsed_ms += from->elapsed_ms;
+    into->retries += from->retries;
+    into->events += from->events;
+}
+
 const char *trajectory_step_text(enum trajectory_step step)
 {
-    static const char *const texts[] = {"waiting", "asking", "thinking", "retrying", "reading", "judging", "ending", "done"};
+    static const char *const texts[] = {"waiting", "asking",  "thinking", "retrying",
+                                        "reading", "judging", "ending",   "done"};
 
     return texts[step];
 }

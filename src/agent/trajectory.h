@@ -36,15 +36,15 @@ struct trajectory_limits {
 };
 
 struct trajectory_turn {
-    const char *reply;     /* NULL: not there yet */
-    const char *reasoning; /* NULL: none */
-    const char *choice;    /* answer to the second question; NULL: not asked */
+    const char *reply;      /* NULL: not there yet */
+    const char *reasoning;  /* NULL: none */
+    const char *choice;     /* answer to the second question; NULL: not asked */
     const char *extraction; /* status of the extraction; NULL: not there yet */
     const char *finish_reason;
-    const char *code;      /* NULL: none found, or not yet */
-    const char *feedback;  /* NULL: turn not over */
-    const char *status;    /* of the verdict; NULL: not judged */
-    const char *outcome;   /* of a turn without verdict */
+    const char *code;     /* NULL: none found, or not yet */
+    const char *feedback; /* NULL: turn not over */
+    const char *status;   /* of the verdict; NULL: not judged */
+    const char *outcome;  /* of a turn without verdict */
     const char *executed;
     struct number speedup;
     struct count tokens; /* prompt and answer, all calls of the turn */
@@ -71,12 +71,12 @@ struct trajectory {
     struct trajectory_limits limits;
     struct event_started plan; /* planned_turns follows `reopened` */
     struct trajectory_turn *turns;
-    int turn;          /* 0-based: the one that is under way; equals the turns taken */
-    int retries;       /* of this turn */
+    int turn;    /* 0-based: the one that is under way; equals the turns taken */
+    int retries; /* of this turn */
     enum trajectory_step step;
-    enum call_purpose purpose; /* of the open call */
-    enum end_reason end_reason;  /* STEP_END, STEP_DONE */
-    const char *end_message;     /* also of STEP_RETRY */
+    enum call_purpose purpose;  /* of the open call */
+    enum end_reason end_reason; /* STEP_END, STEP_DONE */
+    const char *end_message;    /* also of STEP_RETRY */
     struct number best_speedup;
     bool passed; /* any turn */
     struct trajectory_sums sums;
@@ -101,6 +101,9 @@ static inline bool trajectory_is_done(const struct trajectory *trajectory)
 /* Whether `reopened` with this plan would lead to something: its end allows it, or the plan has more turns and it ended
  * because all were taken. */
 bool trajectory_can_reopen(const struct trajectory *trajectory, int64_t planned_turns);
+
+/* Adds the sums of another trajectory; the cost of both is known when that of each is. */
+void trajectory_sums_add(struct trajectory_sums *into, const struct trajectory_sums *from);
 
 const char *trajectory_step_text(enum trajectory_step step); /* "thinking", "judging", ... for people */
 

@@ -26,7 +26,8 @@ struct inspect_arguments {
 
 static const struct argp_option option_table[] = {
     {"turn", 't', "N", 0, "Only turn N, counted from 1", 0},
-    {"show", OPTION_SHOW, "PART", 0, "diff, code, verdict, feedback or answer; repeatable (default: verdict and diff)", 0},
+    {"show", OPTION_SHOW, "PART", 0, "diff, code, verdict, feedback or answer; repeatable (default: verdict and diff)",
+     0},
     {"plain", 'p', NULL, 0, "Print, also to a terminal", 0},
     {"export", OPTION_EXPORT, "FORMAT", 0,
      "mini-swe-agent: a JSON file a trajectory (format 1.1); replay: answers for the replay provider", 0},
@@ -160,8 +161,7 @@ static bool inspect(const struct inspect_arguments *arguments, struct arena *are
         return export_run(arguments, &view, index, error);
     if (!arguments->plain && isatty(STDOUT_FILENO) && isatty(STDIN_FILENO))
         return inspect_pages(&view, index, error);
-    if (index == SIZE_MAX ? !print_list(&view, &text, error)
-                          : !print_trajectory(arguments, &view, index, &text, error))
+    if (index == SIZE_MAX ? !print_list(&view, &text, error) : !print_trajectory(arguments, &view, index, &text, error))
         return false;
     (void)fwrite(text.data, 1, text.length, stdout);
     return true;
@@ -173,7 +173,8 @@ int cmd_inspect(int argc, char **argv)
         option_table,
         parse_option,
         "RUN [TRAJECTORY]",
-        "Look at a run: its trajectories, and of one (any part of its name) the turns with verdicts and what changed in the "
+        "Look at a run: its trajectories, and of one (any part of its name) the turns with verdicts and what changed "
+        "in the "
         "code.\vOn a terminal pages through them, otherwise prints. The run may still be under way.",
         NULL,
         NULL,

@@ -78,8 +78,10 @@ static const struct argp_option option_table[] = {
     {"workers", OPTION_WORKERS, "N", 0, "Workers per device: more than 1 only for emulators (default 1)", 2},
     {"parallel", OPTION_PARALLEL, "N", 0, "Trajectories under way at once (default 256)", 2},
     {"seed", OPTION_SEED, "N", 0, "Seed of the sampling, where the provider takes one (default 0)", 2},
-    {"retry-delay", OPTION_RETRY_DELAY, "MS", 0, "Wait before a turn's first retry, doubled with each (default 2000)", 2},
-    {"call-attempts", OPTION_ATTEMPTS, "N", 0, "Attempts of a call, with growing pauses, before a turn's retry (default 8)", 2},
+    {"retry-delay", OPTION_RETRY_DELAY, "MS", 0, "Wait before a turn's first retry, doubled with each (default 2000)",
+     2},
+    {"call-attempts", OPTION_ATTEMPTS, "N", 0,
+     "Attempts of a call, with growing pauses, before a turn's retry (default 8)", 2},
     {"max-tokens", OPTION_TOKENS, "N", 0, "Pause when the run has used so many", 2},
     {"max-usd", OPTION_USD, "X", 0, "Pause when the run has cost so much", 2},
     {"max-hours", OPTION_HOURS, "X", 0, "Pause when this session has lasted so long", 2},
@@ -387,7 +389,9 @@ int cmd_run(int argc, char **argv)
     struct run_options options = {
         .config = &arguments.config,
         .session = arguments.session,
-        .folder = arguments.resume ? arguments.resume : arguments.out ? arguments.out : default_folder(&arguments),
+        .folder = arguments.resume ? arguments.resume
+                  : arguments.out  ? arguments.out
+                                   : default_folder(&arguments),
         .resume = arguments.resume != NULL,
         .extend_turns = arguments.extend_turns,
         .version = PTXBENCH_VERSION,

@@ -140,7 +140,8 @@ int cmd_worker(int argc, char **argv)
         parse_option,
         NULL,
         "Judge candidates that come as JSON lines on standard input; each is answered by its verdict, one line.\v"
-        "The device, prepared workloads and warm runners are kept between requests. docs/formats/worker.md describes the "
+        "The device, prepared workloads and warm runners are kept between requests. docs/formats/worker.md describes "
+        "the "
         "lines. The end of the input ends the worker.",
         NULL,
         NULL,

@@ -141,8 +141,8 @@ static int read_key(void)
     static const struct {
         const char *sequence;
         enum key key;
-    } table[] = {{"\033[A", KEY_UP},       {"\033[B", KEY_DOWN}, {"\033[5~", KEY_PAGE_UP}, {"\033[6~", KEY_PAGE_DOWN},
-                 {"\033[H", KEY_HOME},     {"\033[F", KEY_END},  {"\033[C", KEY_RIGHT},    {"\033[D", KEY_LEFT}};
+    } table[] = {{"\033[A", KEY_UP},   {"\033[B", KEY_DOWN}, {"\033[5~", KEY_PAGE_UP}, {"\033[6~", KEY_PAGE_DOWN},
+                 {"\033[H", KEY_HOME}, {"\033[F", KEY_END},  {"\033[C", KEY_RIGHT},    {"\033[D", KEY_LEFT}};
     struct pollfd waiting[] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = interrupt_fd(), .events = POLLIN}};
     char bytes[16] = "";
 

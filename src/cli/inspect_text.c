@@ -38,9 +38,9 @@ void inspect_write_row(struct buffer *out, const char *name, const struct trajec
 
     (void)buffer_printf(out, "%-50s %3d/%-3lld %-14s %-22s", name, state->turn,
                         begun ? (long long)state->plan.planned_turns : 0,
-                        !begun                        ? "not begun"
+                        !begun                      ? "not begun"
                         : trajectory_is_done(state) ? end_reason_text(state->end_reason)
-                                                      : trajectory_step_text(state->step),
+                                                    : trajectory_step_text(state->step),
                         last ? outcome_of(last) : "");
     if (state->best_speedup.known)
         (void)buffer_printf(out, " %6.2fx", state->best_speedup.value);
@@ -55,8 +55,8 @@ void inspect_write_list(struct buffer *out, const struct run_view *view, const s
 {
     (void)buffer_printf(out, "run %s: %zu trajectories of %lld turns\n\n", view->config.name, view->count,
                         (long long)view->config.turns);
-    (void)buffer_printf(out, "%-50s %7s %-14s %-22s %7s %10s cost\n", "trajectory", "turns", "state", "last turn", "best",
-                        "tokens");
+    (void)buffer_printf(out, "%-50s %7s %-14s %-22s %7s %10s cost\n", "trajectory", "turns", "state", "last turn",
+                        "best", "tokens");
     for (size_t i = 0; i < view->count; i++) {
         inspect_write_row(out, view->names[i], &lines[i].state);
         (void)buffer_append_text(out, "\n");
@@ -153,7 +153,11 @@ static void write_diff(struct buffer *out, const struct run_view_trajectory *tra
         (void)buffer_append_text(out, "the same code as before\n");
     for (const char *at = lines.data; *at;) {
         size_t length = strcspn(at, "\n");
-        const char *paint = !color ? "" : *at == '+' ? "\033[32m" : *at == '-' ? "\033[31m" : *at == '@' ? "\033[36m" : "";
+        const char *paint = !color       ? ""
+                            : *at == '+' ? "\033[32m"
+                            : *at == '-' ? "\033[31m"
+                            : *at == '@' ? "\033[36m"
+                                         : "";
         (void)buffer_printf(out, "%s%.*s%s\n", paint, (int)length, at, *paint ? "\033[0m" : "");
         at += length + (at[length] == '\n');
     }

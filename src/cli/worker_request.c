@@ -28,11 +28,14 @@ struct text_member {
     size_t offset;
 };
 
-#define TEXT_MEMBER(name) {#name, offsetof(struct line, name)}
+#define TEXT_MEMBER(name)                                                                                              \
+    {                                                                                                                  \
+#name, offsetof(struct line, name)                                                                             \
+    }
 static const struct text_member text_members[] = {
-    TEXT_MEMBER(definition),   TEXT_MEMBER(workload), TEXT_MEMBER(axes),    TEXT_MEMBER(solution),
-    TEXT_MEMBER(path),         TEXT_MEMBER(source),   TEXT_MEMBER(entry),   TEXT_MEMBER(entry_symbol),
-    TEXT_MEMBER(binding),      TEXT_MEMBER(arch),     TEXT_MEMBER(sanitizer), TEXT_MEMBER(tolerance),
+    TEXT_MEMBER(definition),  TEXT_MEMBER(workload), TEXT_MEMBER(axes),      TEXT_MEMBER(solution),
+    TEXT_MEMBER(path),        TEXT_MEMBER(source),   TEXT_MEMBER(entry),     TEXT_MEMBER(entry_symbol),
+    TEXT_MEMBER(binding),     TEXT_MEMBER(arch),     TEXT_MEMBER(sanitizer), TEXT_MEMBER(tolerance),
     TEXT_MEMBER(verify_with),
 };
 
@@ -44,12 +47,9 @@ struct number_member {
 
 enum { NUMBER_TRIALS, NUMBER_WARMUP, NUMBER_ITERATIONS, NUMBER_PAUSE, NUMBER_SEED, NUMBER_COMPILE_TIMEOUT, NUMBERS };
 static const struct number_member number_members[NUMBERS] = {
-    [NUMBER_TRIALS] = {"trials", 1, 16},
-    [NUMBER_WARMUP] = {"warmup", 1, 1000},
-    [NUMBER_ITERATIONS] = {"iterations", 5, 1000},
-    [NUMBER_PAUSE] = {"pause_us", 0, 100000},
-    [NUMBER_SEED] = {"seed", 0, INT64_MAX},
-    [NUMBER_COMPILE_TIMEOUT] = {"compile_timeout_s", 1, 3600},
+    [NUMBER_TRIALS] = {"trials", 1, 16},           [NUMBER_WARMUP] = {"warmup", 1, 1000},
+    [NUMBER_ITERATIONS] = {"iterations", 5, 1000}, [NUMBER_PAUSE] = {"pause_us", 0, 100000},
+    [NUMBER_SEED] = {"seed", 0, INT64_MAX},        [NUMBER_COMPILE_TIMEOUT] = {"compile_timeout_s", 1, 3600},
 };
 
 static const char *const other_members[] = {"id", "sources", "allow_libraries"};

@@ -8,9 +8,8 @@
 
 #include "agent/context.h"
 
-static struct trajectory_turn turns[4] = {{.reply = "A0", .feedback = "F0"},
-                                          {.reply = "", .feedback = "F1"},
-                                          {.reply = "A2"}};
+static struct trajectory_turn turns[4] = {
+    {.reply = "A0", .feedback = "F0"}, {.reply = "", .feedback = "F1"}, {.reply = "A2"}};
 
 /* "system:S user:T assistant:A0 ..." */
 static const char *text_of(struct arena *arena, const struct context *context)

@@ -181,8 +181,9 @@ static int tear_down(void **state)
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {TEST(test_round_trip),    TEST(test_started_round_trip), TEST(test_every_cut),
-                                       TEST(test_broken_middle), TEST(test_unknown_kind),       TEST(test_missing_is_fine)};
+    const struct CMUnitTest tests[] = {TEST(test_round_trip),   TEST(test_started_round_trip),
+                                       TEST(test_every_cut),    TEST(test_broken_middle),
+                                       TEST(test_unknown_kind), TEST(test_missing_is_fine)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

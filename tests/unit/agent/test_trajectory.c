@@ -51,8 +51,8 @@ static bool reply(const char *status)
 
 static void extraction(const char *code)
 {
-    assert_true(apply((struct event){.kind = EVENT_EXTRACTION,
-                                     .extraction = {.status = code ? "found" : "none", .code = code}}));
+    assert_true(apply(
+        (struct event){.kind = EVENT_EXTRACTION, .extraction = {.status = code ? "found" : "none", .code = code}}));
 }
 
 static void verdict(const char *status, double speedup)
@@ -313,12 +313,18 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_all_turns),        TEST(test_early_stop),
-        TEST(test_untimed_pass),     TEST(test_context_overflow),
-        TEST(test_context_known_to_be_full), TEST(test_provider_retries),
-        TEST(test_evaluation_retries), TEST(test_hopeless_provider),
-        TEST(test_refusal_is_a_turn), TEST(test_second_question),
-        TEST(test_budgets),          TEST(test_more_turns),
+        TEST(test_all_turns),
+        TEST(test_early_stop),
+        TEST(test_untimed_pass),
+        TEST(test_context_overflow),
+        TEST(test_context_known_to_be_full),
+        TEST(test_provider_retries),
+        TEST(test_evaluation_retries),
+        TEST(test_hopeless_provider),
+        TEST(test_refusal_is_a_turn),
+        TEST(test_second_question),
+        TEST(test_budgets),
+        TEST(test_more_turns),
         TEST(test_wrong_order),
     };
 
