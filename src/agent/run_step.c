@@ -294,11 +294,13 @@ bool run_take_reply(struct run *run, struct member *member, const struct chat_re
     member->call_open = false;
     if (reply->status == CHAT_CANCELLED) /* by us: as if it had never been made */
         return true;
-    bool fine = reply->status == CHAT_OK;
+    /* An answer that ended without saying why was cut by its server: half of one is not the model's. */
+    bool cut = reply->status == CHAT_OK && !reply->finish_reason;
+    enum chat_status status = cut ? CHAT_PROTOCOL : reply->status;
     struct event event = {.kind = EVENT_REPLY,
                           .purpose = member->trajectory.purpose,
                           .reply = {
-                              .status = chat_status_text(reply->status),
+                              .status = chat_status_text(status),
                               .text = reply->text,
                               .reasoning = reply->reasoning && *reply->reasoning ? reply->reasoning : NULL,
                               .finish_reason = reply->finish_reason,
@@ -314,7 +316,9 @@ bool run_take_reply(struct run *run, struct member *member, const struct chat_re
                               .attempts = reply->attempts,
                               .elapsed_ms = (reply->elapsed_ns + 500000) / 1000000,
                               .first_token_ms = known(reply->first_token_ns < 0 ? -1 : reply->first_token_ns / 1000000),
-                              .error = fine ? NULL : reply->error.message,
+                              .error = cut                 ? "the answer ended without a finish reason"
+                                       : status != CHAT_OK ? reply->error.message
+                                                           : NULL,
                           }};
     return run_record(run, member, &event, error);
 }

@@ -41,7 +41,11 @@ static void totals_line(const struct run_totals *totals, char *out, size_t size)
 {
     char tokens[32], eta[32], elapsed[32], cost[32] = "";
 
-    tokens_text(totals->sums.input_tokens + totals->sums.output_tokens, tokens, sizeof tokens);
+    int64_t known = totals->sums.input_tokens + totals->sums.output_tokens;
+
+    tokens_text(known, tokens, sizeof tokens);
+    if (!known && totals->sums.calls) /* some servers do not say */
+        (void)snprintf(tokens, sizeof tokens, "unknown");
     eta_text(totals, eta, sizeof eta);
     duration_text((double)totals->elapsed_ns * 1e-9, elapsed, sizeof elapsed);
     if (totals->sums.cost_usd > 0 || (totals->sums.cost_known && totals->sums.calls))
