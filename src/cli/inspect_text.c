@@ -31,12 +31,12 @@ static const char *outcome_of(const struct trajectory_turn *turn)
     return turn->outcome && !strcmp(turn->outcome, "extraction") ? "no code" : "?";
 }
 
-void inspect_write_row(struct buffer *out, const char *name, const struct trajectory *state)
+void inspect_write_row(struct buffer *out, const char *name, int width, const struct trajectory *state)
 {
     const struct trajectory_turn *last = state->turn ? &state->turns[state->turn - 1] : NULL;
     bool begun = state->step != STEP_START;
 
-    (void)buffer_printf(out, "%-50s %3d/%-3lld %-14s %-22s", name, state->turn,
+    (void)buffer_printf(out, "%-*s %3d/%-3lld %-14s %-19s", width, name, state->turn,
                         begun ? (long long)state->plan.planned_turns : 0,
                         !begun                      ? "not begun"
                         : trajectory_is_done(state) ? end_reason_text(state->end_reason)
@@ -53,12 +53,17 @@ void inspect_write_row(struct buffer *out, const char *name, const struct trajec
 
 void inspect_write_list(struct buffer *out, const struct run_view *view, const struct run_view_trajectory *lines)
 {
+    int width = (int)strlen("trajectory");
+
+    for (size_t i = 0; i < view->count; i++)
+        if ((int)strlen(view->names[i]) > width)
+            width = (int)strlen(view->names[i]);
     (void)buffer_printf(out, "run %s: %zu trajectories of %lld turns\n\n", view->config.name, view->count,
                         (long long)view->config.turns);
-    (void)buffer_printf(out, "%-50s %7s %-14s %-22s %7s %10s cost\n", "trajectory", "turns", "state", "last turn",
+    (void)buffer_printf(out, "%-*s %7s %-14s %-19s %7s %10s cost\n", width, "trajectory", "turns", "state", "last turn",
                         "best", "tokens");
     for (size_t i = 0; i < view->count; i++) {
-        inspect_write_row(out, view->names[i], &lines[i].state);
+        inspect_write_row(out, view->names[i], width, &lines[i].state);
         (void)buffer_append_text(out, "\n");
     }
 }

@@ -14,8 +14,8 @@ bool inspect_part_parse(const char *text, enum inspect_part *out);
 /* The trajectories, one a line, with a heading; `lines` are summaries in the order of the plan. */
 void inspect_write_list(struct buffer *out, const struct run_view *view, const struct run_view_trajectory *lines);
 
-/* One line of that list, without newline. */
-void inspect_write_row(struct buffer *out, const char *name, const struct trajectory *state);
+/* One line of that list, without newline; `width` of the column of names. */
+void inspect_write_row(struct buffer *out, const char *name, int width, const struct trajectory *state);
 
 /* Head of a trajectory: task, model, state, sums. */
 void inspect_write_head(struct buffer *out, const struct run_view_trajectory *trajectory);
