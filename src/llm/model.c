@@ -204,8 +204,8 @@ static void take_price(struct reading *at, const struct yaml_price *from, struct
     to->up_to_input_tokens = bound.known ? bound.value : INT64_MAX;
     to->input = take_number(at, "prices.input", from->input, 0, any_number).value;
     to->output = take_number(at, "prices.output", from->output, 0, any_number).value;
-    to->cached_input = cached.known ? cached.value : to->input;
-    to->cache_write = written.known ? written.value : to->input;
+    to->cached_input = cached.known ? cached.value : -1;
+    to->cache_write = written.known ? written.value : -1;
 }
 
 static void take_prices(struct reading *at, const struct yaml_prices *from, struct model_config *model)

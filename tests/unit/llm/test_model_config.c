@@ -197,6 +197,8 @@ static void test_costs(void **state)
     assert_cost(&gemini, (struct chat_usage){200001, 0, -1, 1000, -1}, 0.800004 + 0.018);
     assert_cost(&opus, (struct chat_usage){-1, -1, -1, 50, -1}, -1);
     assert_cost(&opus, (struct chat_usage){10, -1, -1, -1, -1}, -1);
+    assert_cost(&gemini, (struct chat_usage){300000, 0, -1, 0, -1}, 1.2);
+    assert_cost(&gemini, (struct chat_usage){300000, 1, -1, 0, -1}, -1); /* at a price that has no source */
     assert_cost(&qwen, (struct chat_usage){1000, 0, 0, 10, 0}, -1);
 }
 
