@@ -155,5 +155,7 @@ int model_check(const char *name, const struct model_options *options)
     if (!missing)
         return CLI_PASSED;
     (void)error_set(&error, ERROR_UNSUPPORTED, "%s: %s", model.name, missing);
+    if (provider->transport == TRANSPORT_HTTP)
+        (void)error_hint(&error, "export %s=...", model.api_key_env);
     return cli_fail(&error);
 }
