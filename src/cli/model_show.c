@@ -53,8 +53,8 @@ static json_object *model_to_json(struct arena *arena, const struct model_config
         json_put(row, "up_to_input_tokens",
                  price->up_to_input_tokens == INT64_MAX ? NULL : json_object_new_int64(price->up_to_input_tokens));
         json_put_double(row, "input", price->input);
-        json_put_double(row, "cached_input", price->cached_input);
-        json_put_double(row, "cache_write", price->cache_write);
+        json_put(row, "cached_input", price->cached_input < 0 ? NULL : json_new_double(price->cached_input));
+        json_put(row, "cache_write", price->cache_write < 0 ? NULL : json_new_double(price->cache_write));
         json_put_double(row, "output", price->output);
         (void)json_object_array_add(prices, row);
     }
@@ -113,8 +113,12 @@ static void print_prices(const struct model_config *model)
         (void)printf("prices       unknown; costs are those that the provider tells, if it does\n");
     for (size_t i = 0; i < model->price_count; i++) {
         const struct model_price *price = &model->prices[i];
-        (void)printf("%-12s $%.2f input, $%.2f cached, $%.2f written to the cache, $%.2f output per million",
-                     i ? "" : "prices", price->input, price->cached_input, price->cache_write, price->output);
+        (void)printf("%-12s $%.2f input", i ? "" : "prices", price->input);
+        if (price->cached_input >= 0)
+            (void)printf(", $%.2f cached", price->cached_input);
+        if (price->cache_write >= 0)
+            (void)printf(", $%.2f written to the cache", price->cache_write);
+        (void)printf(", $%.2f output per million", price->output);
         if (price->up_to_input_tokens != INT64_MAX)
             (void)printf(", up to %lld tokens of input", (long long)price->up_to_input_tokens);
         (void)printf("\n");
@@ -151,5 +155,7 @@ int model_check(const char *name, const struct model_options *options)
     if (!missing)
         return CLI_PASSED;
     (void)error_set(&error, ERROR_UNSUPPORTED, "%s: %s", model.name, missing);
+    if (provider->transport == TRANSPORT_HTTP)
+        (void)error_hint(&error, "export %s=...", model.api_key_env);
     return cli_fail(&error);
 }

@@ -20,6 +20,8 @@ double cost_of(const struct model_config *model, const struct chat_usage *usage)
         return -1;
     int64_t cached = known_part(usage->cached_tokens, usage->input_tokens);
     int64_t written = known_part(usage->cache_write_tokens, usage->input_tokens - cached);
+    if ((cached && price->cached_input < 0) || (written && price->cache_write < 0))
+        return -1;
     int64_t fresh = usage->input_tokens - cached - written;
     return 1e-6 * ((double)fresh * price->input + (double)cached * price->cached_input +
                    (double)written * price->cache_write + (double)usage->output_tokens * price->output);

@@ -30,7 +30,7 @@ struct yaml_prices {
 struct yaml_model {
     char *name, *provider, *base_url, *model_id, *api_key_env, *context_tokens, *max_output_tokens;
     char *send_max_output_tokens, *prompt_cache, *extra_body, *replay, *max_parallel, *idle_timeout_s, *stall_timeout_s;
-    char *notes;
+    char *notes, *allow_plain_http;
     struct yaml_sampling *sampling;
     struct yaml_reasoning *reasoning;
     struct yaml_prices *prices;
@@ -96,6 +96,7 @@ static const cyaml_schema_field_t model_fields[] = {
     TEXT(yaml_model, idle_timeout_s),
     TEXT(yaml_model, stall_timeout_s),
     TEXT(yaml_model, notes),
+    TEXT(yaml_model, allow_plain_http),
     CYAML_FIELD_MAPPING_PTR("sampling", OPTIONAL, struct yaml_model, sampling, sampling_fields),
     CYAML_FIELD_MAPPING_PTR("reasoning", OPTIONAL, struct yaml_model, reasoning, reasoning_fields),
     CYAML_FIELD_MAPPING_PTR("prices", OPTIONAL, struct yaml_model, prices, prices_fields),
@@ -204,8 +205,8 @@ static void take_price(struct reading *at, const struct yaml_price *from, struct
     to->up_to_input_tokens = bound.known ? bound.value : INT64_MAX;
     to->input = take_number(at, "prices.input", from->input, 0, any_number).value;
     to->output = take_number(at, "prices.output", from->output, 0, any_number).value;
-    to->cached_input = cached.known ? cached.value : to->input;
-    to->cache_write = written.known ? written.value : to->input;
+    to->cached_input = cached.known ? cached.value : -1;
+    to->cache_write = written.known ? written.value : -1;
 }
 
 static void take_prices(struct reading *at, const struct yaml_prices *from, struct model_config *model)
@@ -238,8 +239,18 @@ static bool is_model_id(const char *text)
     return true;
 }
 
+static bool is_loopback(const char *url)
+{
+    static const char *const hosts[] = {"http://127.", "http://localhost:", "http://localhost/", "http://[::1]"};
+
+    for (size_t i = 0; i < ARRAY_LEN(hosts); i++)
+        if (!strncmp(url, hosts[i], strlen(hosts[i])))
+            return true;
+    return !strcmp(url, "http://localhost");
+}
+
 /* A key in a file is one `git add` away from the world. Without a scheme curl would guess one. */
-static void check_url(struct reading *at, const struct model_config *model)
+static void check_url(struct reading *at, const struct model_config *model, bool plain_allowed)
 {
     const char *host = strstr(model->base_url, "://");
 
@@ -251,6 +262,11 @@ static void check_url(struct reading *at, const struct model_config *model)
                  error_hint(at->error, "put the key into an environment variable and name it in api_key_env");
     else if (!is_model_id(model->base_url))
         at->ok = error_set(at->error, ERROR_INPUT, "%s: base_url: must not hold a query, spaces or escapes", at->path);
+    else if (model->api_key_env && !plain_allowed && !strncmp(model->base_url, "http://", 7) &&
+             !is_loopback(model->base_url))
+        at->ok =
+            error_set(at->error, ERROR_INPUT, "%s: base_url: a key would cross the network in the clear", at->path) ||
+            error_hint(at->error, "use https://, or say allow_plain_http: true for a network that you trust");
 }
 
 static void check_extra_body(struct reading *at, const char *text)
@@ -271,7 +287,7 @@ static void need(struct reading *at, const struct model_config *model, const cha
 }
 
 /* What the provider needs of the model's file. */
-static void check_model(struct reading *at, struct model_config *model)
+static void check_model(struct reading *at, struct model_config *model, bool plain_allowed)
 {
     const struct provider *provider = provider_find(model->provider);
 
@@ -296,7 +312,7 @@ static void check_model(struct reading *at, struct model_config *model)
     if (!model->base_url)
         model->base_url = provider->default_url;
     if (at->ok && model->base_url)
-        check_url(at, model);
+        check_url(at, model, plain_allowed);
     if (at->ok && model->extra_body)
         check_extra_body(at, model->extra_body);
     if (at->ok && model->api_key_env && (!is_name(model->api_key_env) || strpbrk(model->api_key_env, ".-")))
@@ -357,8 +373,9 @@ bool model_config_read(struct arena *arena, const char *path, struct model_confi
     if (!yaml_read_file(path, &model_schema, &data, error))
         return false;
     take_model(&at, data, model);
+    bool plain_allowed = take_bool(&at, "allow_plain_http", ((struct yaml_model *)data)->allow_plain_http, false);
     if (at.ok)
-        check_model(&at, model);
+        check_model(&at, model, plain_allowed);
     yaml_release(&model_schema, data);
     return at.ok;
 }

@@ -35,8 +35,8 @@ struct model_reasoning {
 struct model_price {
     int64_t up_to_input_tokens; /* INT64_MAX: no bound */
     double input;
-    double cached_input; /* read from the provider's cache; the price of input when the file has none */
-    double cache_write;  /* written to the cache; likewise */
+    double cached_input; /* read from the provider's cache; < 0: unknown */
+    double cache_write;  /* written to it; likewise */
     double output;       /* reasoning included */
 };
 

@@ -26,7 +26,7 @@ model() {
 	  source: this test
 	  date: "2026-01-01"
 	  per_million:
-	    - {input: 1.0, cached_input: 0.5, output: 10}
+	    - {input: 1.0, cached_input: 0.5, cache_write: 1.25, output: 10}
 	END
 }
 

@@ -21,6 +21,7 @@ TEXT = "Käse → `__global__ void k();`\n"
 REASONING = "Let me think. ✓"
 attempts = collections.Counter()  # by scenario and id
 active = collections.Counter()
+not_before = {}
 options = argparse.Namespace(delay=0.02, pieces=int(os.environ.get("FAULT_SERVER_PIECES", "10")))
 
 
@@ -195,8 +196,9 @@ def api_of(path):
 class Exchange:
     """One request, and the ways to answer it."""
 
-    def __init__(self, writer, api, headers, body, attempt):
-        self.writer, self.api, self.headers, self.body, self.attempt = writer, api, headers, body, attempt
+    def __init__(self, writer, api, headers, body, name):
+        self.writer, self.api, self.headers, self.body, self.name = writer, api, headers, body, name
+        self.attempt = attempts[name]
         self.keep = True
 
     async def send(self, data):
@@ -235,18 +237,36 @@ class Exchange:
         self.keep = False
 
 
-async def rate_limit(x):
-    if x.attempt == 1:
-        await x.error("rate", retry_after="0.02")
+async def answer_not_before(x, then):
+    """Whoever comes too early is told so, and does not come again."""
+    if time.time() < then:
+        await x.error("bad")
     else:
         await x.answer()
+
+
+async def rate_limit(x):
+    if x.attempt == 1:
+        not_before[x.name] = time.time() + 0.4
+        await x.error("rate", retry_after="0.4")
+    else:
+        await answer_not_before(x, not_before[x.name])
 
 
 async def rate_limit_date(x):
     if x.attempt == 1:
-        await x.error("rate", retry_after=email.utils.formatdate(time.time() + 0.5, usegmt=True))
+        not_before[x.name] = int(time.time()) + 2  # dates have whole seconds
+        await x.error("rate", retry_after=email.utils.formatdate(not_before[x.name], usegmt=True))
     else:
-        await x.answer()
+        await answer_not_before(x, not_before[x.name])
+
+
+async def rate_limit_ms(x):
+    if x.attempt == 1:
+        not_before[x.name] = time.time() + 0.4
+        await x.error("rate", retry_after_ms="400", retry_after="0")
+    else:
+        await answer_not_before(x, not_before[x.name])
 
 
 async def rate_limit_long(x):
@@ -490,7 +510,7 @@ SCENARIOS = {
     "auth": with_error("auth"), "quota": with_error("quota"), "overflow": with_error("overflow"),
     "bad": with_error("bad"),
 }
-for function in (crowd, rate_limit, rate_limit_date, rate_limit_long, rate_limit_forever, server_error, server_error_forever,
+for function in (crowd, rate_limit, rate_limit_date, rate_limit_ms, rate_limit_long, rate_limit_forever, server_error, server_error_forever,
                  bad_gateway, cut, cut_inside, cut_forever, cut_after_end, hold_after_end, drop, drip, bytewise, stall,
                  stall_forever, signs_of_life, malformed, malformed_forever, not_events, empty, huge, huge_event,
                  stream_error, blocked, echo_key, echo_key_text, echo, redirect, full_context):
@@ -522,7 +542,7 @@ async def handle_request(reader, writer):
     api = api_of(path)
     scenario = SCENARIOS.get(parts[1]) if len(parts) == 4 else None
     attempts["/".join(parts[1:3])] += 1
-    exchange = Exchange(writer, api or OpenAI, headers, json.loads(body), attempts["/".join(parts[1:3])])
+    exchange = Exchange(writer, api or OpenAI, headers, json.loads(body), "/".join(parts[1:3]))
     if not api or not scenario:
         await exchange.begin("text/plain", 404)
         await exchange.chunk(f"nothing at {path}".encode())

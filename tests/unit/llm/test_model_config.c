@@ -118,6 +118,8 @@ static const struct {
     {HEAD "base_url: api.example.org\n", "begins with neither https:// nor http://"},
     {HEAD "base_url: https://user:xyzzy@host\n", "must not hold a user name or password"},
     {HEAD "base_url: https://host/v1?key=1\n", "must not hold a query"},
+    {HEAD "base_url: http://10.0.0.1/v1\napi_key_env: K\n", "a key would cross the network in the clear"},
+    {HEAD "base_url: http://localhost.example.org/v1\napi_key_env: K\n", "in the clear"},
     {HEAD "extra_body: '[1]'\n", "expected an object"},
     {HEAD "extra_body: '{'\n", "extra_body:1:"},
     {HEAD "api_key_env: sk-secret-1\n", "api_key_env: must be the name of an environment variable"},
@@ -165,6 +167,9 @@ static void test_defaults_and_paths(void **state)
     assert_string_equal(model.base_url, "http://127.0.0.1:1/v1");
     assert_int_equal(model.idle_timeout_ns, 500000000);
     assert_true(model.send_max_output_tokens);
+    assert_true(read_text(HEAD "base_url: http://127.0.0.1:1\napi_key_env: K\n", &model, &error));
+    assert_true(read_text(HEAD "base_url: http://10.0.0.1\n", &model, &error));
+    assert_true(read_text(HEAD "base_url: http://10.0.0.1\napi_key_env: K\nallow_plain_http: true\n", &model, &error));
     assert_true(read_text(HEAD, &model, &error));
     assert_string_equal(model.base_url, "https://api.openai.com/v1");
     assert_true(read_text("name: r\nprovider: replay\nreplay: answers.jsonl\n", &model, &error));
@@ -197,6 +202,8 @@ static void test_costs(void **state)
     assert_cost(&gemini, (struct chat_usage){200001, 0, -1, 1000, -1}, 0.800004 + 0.018);
     assert_cost(&opus, (struct chat_usage){-1, -1, -1, 50, -1}, -1);
     assert_cost(&opus, (struct chat_usage){10, -1, -1, -1, -1}, -1);
+    assert_cost(&gemini, (struct chat_usage){300000, 0, -1, 0, -1}, 1.2);
+    assert_cost(&gemini, (struct chat_usage){300000, 1, -1, 0, -1}, -1); /* at a price that has no source */
     assert_cost(&qwen, (struct chat_usage){1000, 0, 0, 10, 0}, -1);
 }
 

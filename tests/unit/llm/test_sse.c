@@ -18,6 +18,7 @@ static const struct {
     {"data:a\n\ndata:  b\n\n", "|a;| b;"},
     {"event: ping\ndata: 1\n\ndata: 2\n\n", "ping|1;|2;"},
     {"data: a\ndata: b\n\n", "|a\nb;"},
+    {"data: a\r\ndata: b\r\n\r\n", "|a\nb;"},
     {"data\n\n", "|;"},
     {"data:\ndata:\n\n", "|\n;"},
     {": comment\n\n:\n\ndata: a\n\n", "|a;"},
