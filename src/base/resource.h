@@ -10,7 +10,7 @@
  *     E/../.venv/wheels/NAME     what tools/setup fetched for a source tree
  *     E/../../NAME               nested build folders (build/sanitize, build/tests), likewise with .venv/wheels
  *
- * Known names: "tasks", "kernels", "include" (holds ptxbench/candidate.h), "tvm_ffi" (holds include/, lib/),
+ * Known names: "tasks", "kernels", "packs", "include" (holds ptxbench/candidate.h), "tvm_ffi" (holds include/, lib/),
  * "nvidia/cu13" (CUDA compiler from wheels: bin/, include/, lib/, nvvm/), "ptxbench-runner".
  */
 #ifndef PTXBENCH_BASE_RESOURCE_H
