@@ -133,7 +133,8 @@ bool tokenizer_encode(const struct tokenizer *tokenizer, const char *text, size_
         return false;
     bool ok = encode(&e, text, length, error);
     merge_scratch_free(&e.scratch);
-    *count = e.count;
+    if (ok)
+        *count = e.count;
     return ok;
 }
 

@@ -57,6 +57,7 @@ parts:
   - code: bad.cuh
 kernels: [bad.cu]
 END_YAML
+# shellcheck disable=SC2016 # a backtick of Markdown
 echo 'Call `ghost_fn()` before anything else, then wait for a while and see what happens next.' >"$T_DIR/bad.md"
 printf '#define DEVICE __device__\nDEVICE void lonely_fn() { undeclared = 1; }\n' >"$T_DIR/bad.cuh"
 printf '__global__ void k() { int unused = 1; }\n' >"$T_DIR/bad.cu"

@@ -5,38 +5,50 @@
 
 #include <cuda_fp8.h>
 
-enum Layout { K_MAJOR, MN_MAJOR, NO_SWIZZLE };
+enum Layout { K_128B, K_64B, K_32B, K_NONE, MN_128B, MN_NONE };
 
 struct alignas(1024) Shared {
     unsigned char a[64 * 64 * 2], b[256 * 64 * 2], tile[64 * 64 * 2];
     uint64_t full;
 };
 
-// Loads a[64, 64] and b[N, 64], or their transposes when MN-major.
+// Loads a[64, 64] and b[N, 64], or their transposes when MN-major. Boxes of `span` columns lie one behind the other.
 template <int N, Layout LAYOUT>
 DEVICE void load(Shared &shared, const CUtensorMap *a_map, const CUtensorMap *b_map, uint32_t bytes)
 {
+    constexpr bool IS_MN = LAYOUT == MN_128B || LAYOUT == MN_NONE;
+    constexpr int SPAN = LAYOUT == K_128B || LAYOUT == MN_128B ? 64 : LAYOUT == K_64B ? 32 : LAYOUT == K_32B ? 16 : 8;
     if (threadIdx.x == 0) {
         mbarrier_init(&shared.full, 1);
         fence_mbarrier_init();
         mbarrier_arrive_expect(&shared.full, bytes);
-        if (LAYOUT == K_MAJOR) {
-            tma_load_2d(shared.a, a_map, &shared.full, 0, 0);
-            tma_load_2d(shared.b, b_map, &shared.full, 0, 0);
-        } else if (LAYOUT == MN_MAJOR) {
-            tma_load_2d(shared.a, a_map, &shared.full, 0, 0);
-            for (int slab = 0; slab < N / 64; slab++) {
-                tma_load_2d(shared.b + slab * 64 * 128, b_map, &shared.full, slab * 64, 0);
-            }
-        } else { // boxes of 8 columns: 16-byte rows, one below the other
-            for (int k = 0; k < 8; k++) {
-                tma_load_2d(shared.a + k * 64 * 16, a_map, &shared.full, k * 8, 0);
-                tma_load_2d(shared.b + k * N * 16, b_map, &shared.full, k * 8, 0);
-            }
+        for (int at = 0; at < 64; at += SPAN) {
+            tma_load_2d(shared.a + at * 64 * 2, a_map, &shared.full, at, 0);
+        }
+        for (int at = 0; at < (IS_MN ? N : 64); at += SPAN) {
+            tma_load_2d(shared.b + at * (IS_MN ? 64 : N) * 2, b_map, &shared.full, at, 0);
         }
     }
     __syncthreads();
     mbarrier_wait(&shared.full, 0);
+}
+
+// Descriptors of k16 step k, for an operand of `rows` rows of MN: the table of the contract.
+template <Layout LAYOUT>
+DEVICE uint64_t descriptor(const unsigned char *tile, int rows, int k)
+{
+    const uint32_t address = smem_address(tile);
+    if (LAYOUT == K_128B)
+        return wgmma_descriptor_k(tile) + k * 2;
+    if (LAYOUT == K_64B) // 32 columns a box
+        return wgmma_descriptor(address + k / 2 * rows * 64 + k % 2 * 32, 16, 512, 2);
+    if (LAYOUT == K_32B)
+        return wgmma_descriptor(address + k * rows * 32, 16, 256, 3);
+    if (LAYOUT == K_NONE) // leading: next 8 of K; stride: next 8 rows
+        return wgmma_descriptor(address + k * 2 * rows * 16, rows * 16, 128, 0);
+    if (LAYOUT == MN_128B)
+        return wgmma_descriptor_mn(tile, 64 * 128) + k * 128;
+    return wgmma_descriptor(address + k * 256, 128, 64 * 16, 0); // leading: next 8 of K; stride: next 8 of MN
 }
 
 template <int N, Layout LAYOUT>
@@ -45,18 +57,12 @@ __global__ void __launch_bounds__(128)
 {
     extern __shared__ __align__(1024) unsigned char bytes[];
     Shared &shared = *reinterpret_cast<Shared *>(bytes);
+    constexpr int IS_MN = LAYOUT == MN_128B || LAYOUT == MN_NONE;
     float d[N / 2];
     load<N, LAYOUT>(shared, &a_map, &b_map, (64 + N) * 128);
     wgmma_fence();
     for (int k = 0; k < 4; k++) {
-        if (LAYOUT == K_MAJOR)
-            wgmma_ss(d, wgmma_descriptor_k(shared.a) + k * 2, wgmma_descriptor_k(shared.b) + k * 2, k != 0);
-        else if (LAYOUT == MN_MAJOR)
-            wgmma_ss<1, 1>(d, wgmma_descriptor_mn(shared.a, 64 * 128) + k * 128,
-                           wgmma_descriptor_mn(shared.b, 64 * 128) + k * 128, k != 0);
-        else // leading: next 8 of K, stride: next 8 rows
-            wgmma_ss(d, wgmma_descriptor(smem_address(shared.a) + k * 2 * 64 * 16, 64 * 16, 128, 0),
-                     wgmma_descriptor(smem_address(shared.b) + k * 2 * N * 16, N * 16, 128, 0), k != 0);
+        wgmma_ss<IS_MN, IS_MN>(d, descriptor<LAYOUT>(shared.a, 64, k), descriptor<LAYOUT>(shared.b, N, k), k != 0);
     }
     wgmma_commit();
     wgmma_wait<0>();
@@ -71,7 +77,7 @@ __global__ void __launch_bounds__(128)
     extern __shared__ __align__(1024) unsigned char bytes[];
     Shared &shared = *reinterpret_cast<Shared *>(bytes);
     float d[N / 2];
-    load<N, K_MAJOR>(shared, &a_map, &b_map, (64 + N) * 128);
+    load<N, K_128B>(shared, &a_map, &b_map, (64 + N) * 128);
     wgmma_fence();
     for (int k = 0; k < 4; k++) { // 32 bytes are 32 elements
         wgmma_e4m3(d, wgmma_descriptor_k(shared.a) + k * 2, wgmma_descriptor_k(shared.b) + k * 2, k != 0);
@@ -91,7 +97,7 @@ __global__ void __launch_bounds__(128)
     Shared &shared = *reinterpret_cast<Shared *>(bytes);
     float s[32], d[N / 2];
     uint32_t p[16];
-    load<N, K_MAJOR>(shared, &a_map, &b_map, (64 + N) * 128);
+    load<N, K_128B>(shared, &a_map, &b_map, (64 + N) * 128);
     wgmma_fence();
     for (int k = 0; k < 4; k++) {
         wgmma_ss(s, wgmma_descriptor_k(shared.a) + k * 2, wgmma_descriptor_k(shared.b) + k * 2, k != 0);
@@ -152,12 +158,11 @@ static CUtensorMap byte_map(void *base, uint64_t rows)
     return make_tensor_map(CU_TENSOR_MAP_DATA_TYPE_UINT8, 1, 2, base, dims, nullptr, box, CU_TENSOR_MAP_SWIZZLE_128B);
 }
 
-static CUtensorMap column_map(void *base, uint64_t rows)
+static CUtensorMap span_map(void *base, uint64_t rows, uint64_t columns, uint32_t span, CUtensorMapSwizzle swizzle)
 {
-    const uint64_t dims[2] = {64, rows};
-    const uint32_t box[2] = {8, static_cast<uint32_t>(rows)};
-    return make_tensor_map(CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, 2, base, dims, nullptr, box,
-                           CU_TENSOR_MAP_SWIZZLE_NONE);
+    const uint64_t dims[2] = {columns, rows};
+    const uint32_t box[2] = {span, static_cast<uint32_t>(rows)};
+    return make_tensor_map(CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, 2, base, dims, nullptr, box, swizzle);
 }
 
 template <typename Kernel>
@@ -168,21 +173,27 @@ static void launch(Kernel kernel, const CUtensorMap &a, const CUtensorMap &b, fl
     CUDA_CHECK(cudaGetLastError());
 }
 
+template <int N, Layout LAYOUT>
+static void try_layout(const char *name, uint32_t span, CUtensorMapSwizzle swizzle)
+{
+    const bool is_mn = LAYOUT == MN_128B || LAYOUT == MN_NONE;
+    const Matrix a = random_matrix(64 * 64, 1), b = random_matrix(N * 64, 2);
+    Device<__nv_bfloat16> da(is_mn ? transpose(a, 64, 64) : a), db(is_mn ? transpose(b, N, 64) : b);
+    Device<float> out(64 * N);
+    launch(product<N, LAYOUT>, span_map(da.data, 64, 64, span, swizzle),
+           span_map(db.data, is_mn ? 64 : N, is_mn ? N : 64, span, swizzle), out.data, 64);
+    check(all_close(out.read(), multiply(a, b, N, 64)), name);
+}
+
 template <int N>
 static void try_layouts()
 {
-    const Matrix a = random_matrix(64 * 64, 1), b = random_matrix(N * 64, 2);
-    const Matrix at = transpose(a, 64, 64), bt = transpose(b, N, 64);
-    Device<__nv_bfloat16> da(a), db(b), dat(at), dbt(bt);
-    Device<float> out(64 * N);
-    const std::vector<float> expected = multiply(a, b, N, 64);
-    launch(product<N, K_MAJOR>, make_matrix_map(da.data, 64, 64, 64), make_matrix_map(db.data, N, 64, N), out.data, 64);
-    check(all_close(out.read(), expected), "K-major");
-    launch(product<N, MN_MAJOR>, make_matrix_map(dat.data, 64, 64, 64), make_matrix_map(dbt.data, 64, N, 64), out.data,
-           64);
-    check(all_close(out.read(), expected), "MN-major");
-    launch(product<N, NO_SWIZZLE>, column_map(da.data, 64), column_map(db.data, N), out.data, 64);
-    check(all_close(out.read(), expected), "no swizzle");
+    try_layout<N, K_128B>("K-major, 128B", 64, CU_TENSOR_MAP_SWIZZLE_128B);
+    try_layout<N, K_64B>("K-major, 64B", 32, CU_TENSOR_MAP_SWIZZLE_64B);
+    try_layout<N, K_32B>("K-major, 32B", 16, CU_TENSOR_MAP_SWIZZLE_32B);
+    try_layout<N, K_NONE>("K-major, no swizzle", 8, CU_TENSOR_MAP_SWIZZLE_NONE);
+    try_layout<N, MN_128B>("MN-major, 128B", 64, CU_TENSOR_MAP_SWIZZLE_128B);
+    try_layout<N, MN_NONE>("MN-major, no swizzle", 8, CU_TENSOR_MAP_SWIZZLE_NONE);
 }
 
 template <int N>
