@@ -186,6 +186,9 @@ static void reads_python_kernels(void **state)
     extract_code_of(answer, strlen(answer), EXTRACT_PYTHON, arena, &result);
     assert_int_equal(result.status, EXTRACT_FOUND);
     assert_true(is_code(result.code, kernel));
+    struct text_span code = {NULL, 0};
+    assert_true(extract_read_choice(arena, &result, answer, strlen(answer), &code)); /* the kernel once more */
+    assert_true(is_code(code, kernel));
     answer = arena_printf(arena, "```py\n%s", kernel);
     extract_code_of(answer, strlen(answer) - 6, EXTRACT_PYTHON, arena, &result);
     assert_int_equal(result.status, EXTRACT_TRUNCATED);
