@@ -332,7 +332,7 @@ void extract_code_of(const char *answer, size_t bytes, enum extract_language lan
     struct text_span text = normalise(arena, answer, bytes < EXTRACT_ANSWER_BYTES ? bytes : EXTRACT_ANSWER_BYTES);
     struct choice choice;
 
-    *out = (struct extract_result){.reason = ""};
+    *out = (struct extract_result){.language = language, .reason = ""};
     if (language == EXTRACT_CUDA && extract_json_string(arena, text, &text))
         text = normalise(arena, text.text, text.length);
     else if (span_find(text, "__global__") && !span_find(text, "\n") && span_find(text, "\\n"))

@@ -53,6 +53,7 @@ struct extract_block {
 
 struct extract_result {
     enum extract_status status;
+    enum extract_language language;
     struct text_span code;            /* UTF-8 as it was, line ends "\n", ends with "\n"; length 0: none */
     const char *reason;               /* one line: why this status or this block; never NULL */
     int blocks;                       /* fenced blocks in the answer, of any language */

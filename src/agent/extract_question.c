@@ -95,7 +95,7 @@ bool extract_read_choice(struct arena *arena, const struct extract_result *resul
     struct text_span text;
     int number;
 
-    extract_code(reply, bytes, arena, &again);
+    extract_code_of(reply, bytes, result->language, arena, &again);
     if (again.status == EXTRACT_FOUND && again.candidate_count && again.candidates[0].kernel) {
         *code = again.code; /* it sent the kernel once more */
         return true;

@@ -218,6 +218,20 @@ bool prompt_extract(const struct prompt_options *options, int *status, struct er
     return true;
 }
 
+/* The name by which the verdict speaks of the file `path`; NULL when it never does. */
+static const char *name_in_verdict(const struct verdict *verdict, const char *path)
+{
+    const char *name = path ? file_basename(path) : NULL;
+
+    for (size_t i = 0; name && i < verdict->compile.diagnostics.count; i++)
+        if (verdict->compile.diagnostics.items[i].file && !strcmp(verdict->compile.diagnostics.items[i].file, name))
+            return name;
+    for (size_t i = 0; name && i < verdict->findings.count; i++)
+        if (verdict->findings.items[i].file && !strcmp(verdict->findings.items[i].file, name))
+            return name;
+    return NULL;
+}
+
 bool prompt_feedback(const struct prompt_options *options, int *status, struct error *error)
 {
     AUTO_ARENA *arena = arena_new();
@@ -226,6 +240,7 @@ bool prompt_feedback(const struct prompt_options *options, int *status, struct e
                                    .secret = options->secret,
                                    .file = options->file,
                                    .target_speedup = options->goal};
+    const char *path = options->argument_count > 1 ? options->arguments[1] : NULL;
     struct verdict *verdict;
     const char *source;
     const char *text;
@@ -234,8 +249,11 @@ bool prompt_feedback(const struct prompt_options *options, int *status, struct e
     *status = CLI_PASSED;
     if (!json_read_file(options->arguments[0], TEXT_BYTES, &document, error) ||
         !verdict_from_json(json_root(document), arena, &verdict, error) ||
-        !read_text(arena, options->argument_count > 1 ? options->arguments[1] : NULL, &source, &length, error) ||
-        !feedback_write(arena, verdict, source, &how, &text, error))
+        !read_text(arena, path, &source, &length, error))
+        return false;
+    if (!how.file)
+        how.file = name_in_verdict(verdict, path);
+    if (!feedback_write(arena, verdict, source, &how, &text, error))
         return false;
     (void)fputs(text, stdout);
     return true;

@@ -52,6 +52,11 @@ t_run "$PTXBENCH" prompt show --task gemm_n7168_k5120 --part repair --source "$b
 t_out_like 'The kernel below should implement this operation' 'repair'
 t_out_like '^// expect: status=INCORRECT_NUMERICAL' 'with the kernel'
 
+# the examples of languages that are not installed here are at least Python
+for example in "$PTXBENCH_SOURCE"/prompts/*/abi-*.py; do
+    t_true "${example#"$PTXBENCH_SOURCE"/} parses" python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' "$example"
+done
+
 # templates of a user's own tree
 mkdir -p "$T_DIR/home/prompts/cuda-ptx"
 cp "$PTXBENCH_SOURCE"/prompts/cuda-ptx/* "$T_DIR/home/prompts/cuda-ptx/"

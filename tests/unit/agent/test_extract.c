@@ -54,7 +54,7 @@ static bool judge_case(struct json_document *line, void *context, struct error *
         return false;
     if (json_optional(at, "code", &member) && !json_string(member, &code, error))
         return false;
-    extract_code(answer, strlen(answer), arena, &result);
+    extract_code_of(answer, strlen(answer), json_has(at, "language") ? EXTRACT_PYTHON : EXTRACT_CUDA, arena, &result);
     const char *got = extract_status_text(result.status);
     bool wants_code = code != NULL;
     bool lost = wants_code
@@ -103,6 +103,12 @@ static void loses_less_than_half_a_percent_of_the_held_out_answers(void **state)
         assert_true(200 * tally.lost < tally.cases);
         assert_true(20 * tally.asked < tally.cases);
     }
+}
+
+static void loses_no_answer_in_python(void **state)
+{
+    (void)state;
+    assert_int_equal(judge_corpus(CORPUS "python.jsonl").lost, 0);
 }
 
 static struct extract_result extract(struct arena *arena, const char *answer)
@@ -180,6 +186,9 @@ static void reads_python_kernels(void **state)
     extract_code_of(answer, strlen(answer), EXTRACT_PYTHON, arena, &result);
     assert_int_equal(result.status, EXTRACT_FOUND);
     assert_true(is_code(result.code, kernel));
+    struct text_span code = {NULL, 0};
+    assert_true(extract_read_choice(arena, &result, answer, strlen(answer), &code)); /* the kernel once more */
+    assert_true(is_code(code, kernel));
     answer = arena_printf(arena, "```py\n%s", kernel);
     extract_code_of(answer, strlen(answer) - 6, EXTRACT_PYTHON, arena, &result);
     assert_int_equal(result.status, EXTRACT_TRUNCATED);
@@ -253,6 +262,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loses_less_than_half_a_percent_of_the_corpus),
         cmocka_unit_test(loses_less_than_half_a_percent_of_the_held_out_answers),
+        cmocka_unit_test(loses_no_answer_in_python),
         cmocka_unit_test(asks_and_reads_the_reply),
         cmocka_unit_test(accepts_bytes_without_terminator_and_nul),
         cmocka_unit_test(reads_python_kernels),

@@ -78,9 +78,23 @@ static void check_contains(const char *text, const char *part)
         fail_msg("no \"%s\" in:\n%s", part, text);
 }
 
+/* Lines that are not quoted: what a model may take for ours. */
+static const char *our_lines(struct arena *arena, const char *text, const char *tag)
+{
+    AUTO_BUFFER out = buffer_new(1 << 20);
+
+    while (*text) {
+        size_t length = strcspn(text, "\n");
+        if (strncmp(text, tag, 8) != 0 || strncmp(text + 8, "| ", 2) != 0)
+            (void)buffer_printf(&out, "%.*s\n", (int)length, text);
+        text += length + (text[length] == '\n');
+    }
+    return arena_strndup(arena, out.data, out.length);
+}
+
 static void golden_of_real_verdicts(void **state)
 {
-    static const char *const names[] = {"compile_error", "ptx_error", "banned_cublas"};
+    static const char *const names[] = {"compile_error", "ptx_error", "banned_cublas", "hostile"};
     const struct feedback_options options = {.target_speedup = 1.2};
 
     (void)state;
@@ -92,8 +106,16 @@ static void golden_of_real_verdicts(void **state)
         if (!json_read_file(arena_printf(arena, DATA "%s.verdict.json", names[i]), 1 << 20, &document, &error) ||
             !verdict_from_json(json_root(document), arena, &verdict, &error))
             fail_msg("%s", error.message);
-        const char *text = read_whole(arena, arena_printf(arena, SOURCE_ROOT "/kernels/bad/%s.cu", names[i]));
-        check_golden(arena, names[i], write_feedback(arena, verdict, text, &options));
+        const char *path =
+            arena_printf(arena, "%s/%s.cu", i == 3 ? TEST_DATA "/feedback" : SOURCE_ROOT "/kernels/bad", names[i]);
+        const char *text = read_whole(arena, path);
+        const char *got = write_feedback(arena, verdict, text, &options);
+        check_golden(arena, names[i], got);
+        char tag[FEEDBACK_TAG_BYTES];
+        feedback_tag(verdict, text, NULL, tag);
+        const char *ours = our_lines(arena, got, tag);
+        assert_null(strstr(ours, "PASSED"));
+        assert_null(strstr(ours, "9.99"));
     }
 }
 
@@ -214,20 +236,6 @@ static void tells_each_finding(void **state)
         check_contains(text, arena_printf(arena, "what happened in case %zu", i));
         check_contains(text, finding_code_hint(rows[i].code));
     }
-}
-
-/* Lines that are not quoted: what a model may take for ours. */
-static const char *our_lines(struct arena *arena, const char *text, const char *tag)
-{
-    AUTO_BUFFER out = buffer_new(1 << 20);
-
-    while (*text) {
-        size_t length = strcspn(text, "\n");
-        if (strncmp(text, tag, 8) != 0 || strncmp(text + 8, "| ", 2) != 0)
-            (void)buffer_printf(&out, "%.*s\n", (int)length, text);
-        text += length + (text[length] == '\n');
-    }
-    return arena_strndup(arena, out.data, out.length);
 }
 
 static void hostile_candidates_cannot_speak_for_us(void **state)
