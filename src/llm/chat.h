@@ -31,7 +31,7 @@ struct chat_message {
 };
 
 struct chat_request {
-    const struct model_config *model; /* borrowed until the reply */
+    const struct model_config *model; /* borrowed; it outlives the client */
     const struct chat_message *messages;
     size_t message_count;
     int64_t max_output_tokens; /* 0: the model's */
