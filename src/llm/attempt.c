@@ -179,6 +179,7 @@ static void start_attempt(struct chat_call *call, int64_t now_ns)
             return;
         }
         failure_set(&call->stream.failure, FAILURE_BAD_REQUEST, "%s", error.message);
+        (void)snprintf(call->stream.failure.hint, sizeof call->stream.failure.hint, "%s", error.hint);
         call_attempt_ended(call);
         return;
     case TRANSPORT_SCRIPT:

@@ -28,6 +28,7 @@ static void fill_defaults(struct chat_client_options *options)
     DEFAULT(connect_timeout_ns, 30 * second_ns);
     DEFAULT(idle_timeout_ns, 600 * second_ns);
     DEFAULT(stall_timeout_ns, 3600 * second_ns);
+    DEFAULT(end_grace_ns, 10 * second_ns);
     DEFAULT(text_limit, (size_t)4 << 20);
     DEFAULT(max_parallel, 1000);
 #undef DEFAULT

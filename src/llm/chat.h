@@ -31,7 +31,7 @@ struct chat_message {
 };
 
 struct chat_request {
-    const struct model_config *model; /* borrowed until the reply */
+    const struct model_config *model; /* borrowed; it outlives the client */
     const struct chat_message *messages;
     size_t message_count;
     int64_t max_output_tokens; /* 0: the model's */
@@ -99,6 +99,7 @@ struct chat_client_options {
     int64_t connect_timeout_ns; /* 0: 30 s */
     int64_t idle_timeout_ns;    /* 0: 10 min */
     int64_t stall_timeout_ns;   /* 0: 60 min */
+    int64_t end_grace_ns;       /* 0: 10 s; how long a connection may stay open behind a whole answer */
     size_t text_limit;          /* 0: 4 MiB, likewise for the reasoning */
     int max_parallel;           /* calls at once, over all models; 0: 1000 */
     uint64_t seed;              /* of the jitter */

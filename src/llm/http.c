@@ -10,9 +10,6 @@
 
 enum { EVENT_LIMIT = 8 << 20, BODY_LIMIT = 64 << 10 };
 
-/* After the provider's mark of the end only the connection's own end is awaited, so that it can be used again. */
-static const int64_t end_grace_ns = 2000000000;
-
 struct http {
     struct chat_client *client;
     const struct curl_api *api;
@@ -109,7 +106,7 @@ static size_t on_header(char *bytes, size_t size, size_t count, void *context)
         if (failure->retry_after_ns < 0)
             failure->retry_after_ns = failure_retry_after(value, (int64_t)time(NULL));
     } else if ((value = header_value(line, "request-id")) || (value = header_value(line, "x-request-id"))) {
-        (void)snprintf(call->stream.request_id, sizeof call->stream.request_id, "%s", value);
+        stream_set_name(call->stream.request_id, value);
     }
     return size;
 }
@@ -123,8 +120,8 @@ static bool on_event(void *context, const char *event, const char *data, size_t 
 
     if (stream->text.length + stream->reasoning.length + stream->reasoning.dropped > before)
         call_note_progress(call, true);
-    if (stream->done)
-        call_limit_attempt(call, end_grace_ns);
+    if (stream_is_complete(stream)) /* usage may still come, and the connection's end, so that it can be used again */
+        call_limit_attempt(call, call->client->options.end_grace_ns);
     return ok && !stream->text.dropped;
 }
 

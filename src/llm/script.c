@@ -38,6 +38,17 @@ json_object *script_write_input(const struct chat_request *request)
     return input;
 }
 
+/* Model text is printable; a script's is made so when it is whole. */
+static void clean_text(struct chat_call *call)
+{
+    struct buffer clean = buffer_new(call->stream.text.limit);
+
+    (void)buffer_append_sanitized(&clean, call->stream.text.data, call->stream.text.length);
+    clean.dropped += call->stream.text.dropped;
+    buffer_free(&call->stream.text);
+    call->stream.text = clean;
+}
+
 void script_start(struct chat_call *call)
 {
     struct process_spec spec = {.argv = call->model->command, .input = call->body, .no_core = true};
@@ -73,6 +84,7 @@ void script_stop(struct chat_call *call)
     if (script->pidfd >= 0)
         (void)close(script->pidfd);
     buffer_free(&script->errors);
+    clean_text(call);
     *script = (struct script_attempt){.child = {.pid = -1, .output = -1, .errors = -1}, .pidfd = -1};
 }
 
@@ -111,17 +123,6 @@ static void explain_end(struct chat_call *call, const struct process_end *end)
                 (int)strcspn(said, "\n"), said);
 }
 
-/* Model text is printable; a script's is made so when it is whole. */
-static void clean_text(struct chat_call *call)
-{
-    struct buffer clean = buffer_new(call->stream.text.limit);
-
-    (void)buffer_append_sanitized(&clean, call->stream.text.data, call->stream.text.length);
-    clean.dropped += call->stream.text.dropped;
-    buffer_free(&call->stream.text);
-    call->stream.text = clean;
-}
-
 void script_on_event(struct chat_call *call)
 {
     struct process_end end;
@@ -133,7 +134,6 @@ void script_on_event(struct chat_call *call)
         return;
     (void)drain(call);
     explain_end(call, &end);
-    clean_text(call);
     script_stop(call);
     call_attempt_ended(call);
 }

@@ -52,6 +52,14 @@ void stream_copy_name(char to[STREAM_NAME_MAX], struct json object, const char *
     memcpy(to, name.data, name.length + 1);
 }
 
+void stream_set_name(char to[STREAM_NAME_MAX], const char *text)
+{
+    (void)snprintf(to, STREAM_NAME_MAX, "%s", text);
+    for (char *at = to; *at; at++)
+        if ((unsigned char)*at < 0x20 || (unsigned char)*at > 0x7e)
+            *at = '?';
+}
+
 void stream_read_count(int64_t *to, struct json object, const char *key)
 {
     struct json value;
@@ -86,10 +94,7 @@ void stream_set_finish(struct chat_stream *stream, const char *word, const struc
     for (size_t i = 0; i < count; i++)
         if (!strcmp(word, table[i].word))
             stream->finish_reason = table[i].reason;
-    (void)snprintf(stream->raw_finish_reason, sizeof stream->raw_finish_reason, "%s", word);
-    for (char *at = stream->raw_finish_reason; *at; at++)
-        if ((unsigned char)*at < 0x20 || (unsigned char)*at > 0x7e)
-            *at = '?';
+    stream_set_name(stream->raw_finish_reason, word);
     if (!strcmp(stream->finish_reason, "refusal"))
         failure_set(&stream->failure, FAILURE_REFUSED, "the answer ended with \"%s\"", stream->raw_finish_reason);
     else if (!strcmp(stream->finish_reason, "overflow"))

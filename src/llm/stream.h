@@ -44,6 +44,9 @@ void stream_add_text(struct buffer *to, struct json value);
 /* Copies member `key` when it is a string. */
 void stream_copy_name(char to[STREAM_NAME_MAX], struct json object, const char *key);
 
+/* Copies a text that is not known to be UTF-8, such as a header: what is not printable ASCII becomes "?". */
+void stream_set_name(char to[STREAM_NAME_MAX], const char *text);
+
 /* Reads member `key` when it is a non-negative integer. */
 void stream_read_count(int64_t *to, struct json object, const char *key);
 

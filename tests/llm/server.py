@@ -211,7 +211,7 @@ class Exchange:
     async def begin(self, kind="text/event-stream; charset=utf-8", status=200, **headers):
         lines = [f"HTTP/1.1 {status} Reason", f"Content-Type: {kind}", "Transfer-Encoding: chunked"]
         lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
-        await self.send(("\r\n".join(lines) + "\r\n\r\n").encode())
+        await self.send(("\r\n".join(lines) + "\r\n\r\n").encode("latin-1"))
 
     async def end(self):
         await self.send(b"0\r\n\r\n")
@@ -465,6 +465,12 @@ async def blocked(x):
         await x.error("blocked")
 
 
+async def odd_header(x):
+    await x.begin(x_request_id="a\x1b[31mb\xe9")
+    await x.chunk(b"data: [DONE]\n\n" if x.api is OpenAI else x.api.tail("stop")[-1])
+    await x.end()
+
+
 async def echo_key(x):
     """A server that answers with the key it was sent, in an error."""
     await x.begin("application/json", 403)
@@ -513,7 +519,7 @@ SCENARIOS = {
 for function in (crowd, rate_limit, rate_limit_date, rate_limit_ms, rate_limit_long, rate_limit_forever, server_error, server_error_forever,
                  bad_gateway, cut, cut_inside, cut_forever, cut_after_end, hold_after_end, drop, drip, bytewise, stall,
                  stall_forever, signs_of_life, malformed, malformed_forever, not_events, empty, huge, huge_event,
-                 stream_error, blocked, echo_key, echo_key_text, echo, redirect, full_context):
+                 stream_error, blocked, odd_header, echo_key, echo_key_text, echo, redirect, full_context):
     SCENARIOS[function.__name__] = function
 
 

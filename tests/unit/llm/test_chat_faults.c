@@ -185,6 +185,7 @@ static void test_every_fault_on_every_api(void **state)
     options.max_attempts = MAX_ATTEMPTS;
     options.backoff_base_ns = 10000000;
     options.text_limit = TEXT_LIMIT;
+    options.end_grace_ns = 1000000000;
     assert_true(chat_client_new(&options, &client, &error));
     for (size_t i = 0; i < count; i++) {
         struct job *job = &jobs[i];
@@ -248,6 +249,19 @@ static void test_the_key_comes_back_in_nothing(void **state)
         assert_string_equal(reply->request_id, "[key]");
         assert_string_equal(reply->served_model, "[key]");
     }
+    chat_client_free(client);
+}
+
+static void test_ids_from_headers_are_printable(void **state)
+{
+    AUTO_ARENA *arena = arena_new();
+    struct chat_client *client = new_client();
+    struct model_config model = fault_model(arena, &server, "openai", "odd_header", "header");
+    const struct chat_reply *reply = ask(client, &model);
+
+    (void)state;
+    assert_int_equal(reply->status, CHAT_OK);
+    assert_string_equal(reply->request_id, "a?[31mb?");
     chat_client_free(client);
 }
 
@@ -409,6 +423,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_fault_on_every_api),
         cmocka_unit_test(test_the_key_comes_back_in_nothing),
+        cmocka_unit_test(test_ids_from_headers_are_printable),
         cmocka_unit_test(test_a_missing_key_is_told_before_anything_is_sent),
         cmocka_unit_test(test_a_server_that_is_not_there_is_tried_again),
         cmocka_unit_test(test_a_context_that_fills_up_on_the_way_is_an_overflow),

@@ -131,13 +131,14 @@ static void test_an_endless_script_is_cut(void **state)
 static void test_a_silent_script_is_ended(void **state)
 {
     struct chat_client *client = new_client();
-    struct model_config model = script("sleep 100");
+    struct model_config model = script("printf 'a\\303'; sleep 100");
 
     (void)state;
-    model.stall_timeout_ns = 50000000;
+    model.stall_timeout_ns = 1000000000;
     const struct chat_reply *reply = ask(client, &model, "t", 0);
     assert_int_equal(reply->status, CHAT_RETRYABLE_EXHAUSTED);
     assert_non_null(strstr(reply->error.message, "no text came for"));
+    assert_string_equal(reply->text, "a\xef\xbf\xbd"); /* printable, although it was cut inside a character */
     chat_client_free(client);
 }
 
