@@ -4,6 +4,7 @@
 
 #include "agent/pack_names.h"
 #include "base/file.h"
+#include "base/resource.h"
 #include "toolchain/compile.h"
 
 enum { PROBLEMS_MAX = 64, SOURCE_BYTES_MAX = 1 << 20 };
@@ -77,18 +78,30 @@ static bool compile(struct checking *c, const char *check, const char *subject, 
     return true;
 }
 
-/* Headers that the kernels of a pack include lie in the same tree: all of them are given to the compiler. */
+static bool has_source(const struct compile_source *sources, size_t count, const char *path)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(sources[i].path, path))
+            return true;
+    return false;
+}
+
+/* Headers that a kernel may include: all of a tree that are not there yet. */
 static bool add_headers(struct checking *c, const char *root, struct compile_source *sources, size_t *count,
                         struct error *error)
 {
     char **paths;
     size_t found;
 
+    if (!root)
+        return true;
     if (!file_list(c->arena, root, ".cuh", &paths, &found, error))
         return false;
     for (size_t i = 0; i < found && *count + 1 < COMPILE_SOURCES_MAX; i++) {
         AUTO_FREE char *text = NULL;
         size_t length;
+        if (has_source(sources, *count, paths[i]))
+            continue;
         if (!file_read(file_join(c->arena, root, paths[i]), SOURCE_BYTES_MAX, &text, &length, error))
             return false;
         sources[(*count)++] = (struct compile_source){paths[i], arena_strndup(c->arena, text, length), length};
@@ -96,17 +109,17 @@ static bool add_headers(struct checking *c, const char *root, struct compile_sou
     return true;
 }
 
-/* Folder of the tree that a kernel's path lies in: that of the composition, else that of the shipped packs. */
-static const char *tree_of(struct checking *c, const char *kernel)
+/* `path` below the folder `root`, or NULL. */
+static const char *path_below(const char *root, const char *path)
 {
-    size_t length = strlen(c->pack->folder);
+    size_t length = root ? strlen(root) : 0;
 
-    return !strncmp(kernel, c->pack->folder, length) && kernel[length] == '/' ? c->pack->folder : NULL;
+    return root && !strncmp(path, root, length) && path[length] == '/' ? path + length + 1 : NULL;
 }
 
 static bool check_kernel(struct checking *c, const char *path, struct pack_names *names, struct error *error)
 {
-    const char *root = tree_of(c, path);
+    const char *own = c->pack->folder, *shipped = resource_find(c->arena, "packs");
     AUTO_FREE char *text = NULL;
     size_t length, count = 0;
 
@@ -116,9 +129,13 @@ static bool check_kernel(struct checking *c, const char *path, struct pack_names
     c->report->kernels++;
     if (c->options->skip_compile)
         return true;
-    const char *entry = root ? path + strlen(root) + 1 : file_basename(path);
+    const char *entry = path_below(own, path);
+    if (!entry)
+        entry = path_below(shipped, path);
+    if (!entry)
+        entry = file_basename(path);
     struct compile_source *sources = arena_calloc(c->arena, COMPILE_SOURCES_MAX, sizeof *sources);
-    if (root && !add_headers(c, root, sources, &count, error))
+    if (!add_headers(c, own, sources, &count, error) || !add_headers(c, shipped, sources, &count, error))
         return false;
     sources[count++] = (struct compile_source){entry, text, length};
     return compile(c, "kernels", entry, sources, count, entry, error);

@@ -74,6 +74,22 @@ t_run "$PTXBENCH" pack check --fast "$T_DIR/none.yaml"
 t_status 1 'a part that is missing fails the check'
 t_out_like 'resolve: .*no file "none.md"' 'and is named'
 
+# A pack of one's own on top of a shipped one, with a kernel that includes shipped headers.
+mkdir "$T_DIR/own"
+cat >"$T_DIR/own/own.yaml" <<'END_YAML'
+title: own
+arch: sm_90a
+parts:
+  - pack: hopper-templates
+  - code: own.cuh
+kernels: [own.cu]
+END_YAML
+printf '#pragma once\n#include "common/simt.cuh"\n\nDEVICE uint32_t twice(uint32_t x) { return 2 * x; }\n' >"$T_DIR/own/own.cuh"
+printf '#include "own.cuh"\n__global__ void k(uint32_t *p) { *p = twice(sm_id()); }\n' >"$T_DIR/own/own.cu"
+t_run "$PTXBENCH" pack check --json "$T_DIR/own/own.yaml"
+t_status 0 'a pack of your own'
+t_json '(v[0]["problems"], v[0]["kernels"], v[0]["blocks"])' '([], 6, 6)' 'builds on the shipped ones'
+
 t_run "$PTXBENCH" pack show "$T_DIR/none.yaml"
 t_status 64 'pack show of it is an input error'
 t_run "$PTXBENCH" pack show hoper

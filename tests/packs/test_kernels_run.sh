@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The kernels of the packs on the emulator, under several schedules: right results and no finding.
+# The kernels of the packs on the emulator, under several schedules: right results and no finding but notes.
 # shellcheck source-path=SCRIPTDIR source=../cli/lib.sh
 . "$(dirname "$0")/../cli/lib.sh"
 
@@ -29,7 +29,7 @@ try() {
         t_status 0 "$kernel, $schedule: ends well"
         t_out_unlike '^not ok' "$kernel, $schedule: every result is right"
         t_out_like '^1\.\.[1-9]' "$kernel, $schedule: to its end"
-        t_is "$(cat "$T_DIR/findings.jsonl" 2>/dev/null)" '' "$kernel, $schedule: no finding"
+        t_is "$(grep -vE '"class": ?"note"' "$T_DIR/findings.jsonl" 2>/dev/null)" '' "$kernel, $schedule: no finding"
     done
 }
 

@@ -48,7 +48,7 @@ DEVICE void store_slab(__nv_bfloat16 *buffer, const float (&d)[N], int slab, con
 }
 // [end]
 
-constexpr int CTAS = 2, STAGES = 3, CONSUMERS = 2, TILE_M = 128, TILE_N = 128;
+constexpr int CTAS = 2, STAGES = 3, CONSUMERS = 2, TILE_M = 128, TILE_N = 256;
 
 struct alignas(1024) Shared {
     __nv_bfloat16 a[STAGES][TILE_M * 64], b[STAGES][TILE_N * 64];
@@ -136,7 +136,7 @@ static void try_gemm(int m, int n, int k)
 
 int main()
 {
-    try_gemm(256, 128, 320);
+    try_gemm(256, 256, 320);
     try_gemm(200, 136, 72);
     return check_done();
 }
