@@ -31,6 +31,7 @@ struct yaml_evaluation {
     char *iterations;
     char *compile_timeout;
     char *timeout;
+    char *sample;
 };
 
 struct yaml_run {
@@ -82,11 +83,15 @@ static const cyaml_schema_field_t task_fields[] = {
 static const cyaml_schema_value_t task_schema = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct yaml_task, task_fields)};
 
-static const cyaml_schema_field_t evaluation_fields[] = {
-    TEXT(struct yaml_evaluation, sanitizer),  TEXT(struct yaml_evaluation, tolerance),
-    TEXT(struct yaml_evaluation, trials),     TEXT(struct yaml_evaluation, warmup),
-    TEXT(struct yaml_evaluation, iterations), TEXT(struct yaml_evaluation, compile_timeout),
-    TEXT(struct yaml_evaluation, timeout),    CYAML_FIELD_END};
+static const cyaml_schema_field_t evaluation_fields[] = {TEXT(struct yaml_evaluation, sanitizer),
+                                                         TEXT(struct yaml_evaluation, tolerance),
+                                                         TEXT(struct yaml_evaluation, trials),
+                                                         TEXT(struct yaml_evaluation, warmup),
+                                                         TEXT(struct yaml_evaluation, iterations),
+                                                         TEXT(struct yaml_evaluation, compile_timeout),
+                                                         TEXT(struct yaml_evaluation, timeout),
+                                                         TEXT(struct yaml_evaluation, sample),
+                                                         CYAML_FIELD_END};
 
 static const cyaml_schema_field_t run_fields[] = {
     TEXT(struct yaml_run, name),
@@ -218,6 +223,7 @@ static bool take_evaluation(const struct origin *origin, const struct yaml_evalu
         {"iterations", from->iterations, 0, 1000, .integer = &into->iterations},
         {"compile_timeout", from->compile_timeout, 0, 3600, .integer = &into->compile_timeout_s},
         {"timeout", from->timeout, 0, 86400, .integer = &into->timeout_s},
+        {"sample", from->sample, 0, INT32_MAX, .integer = &into->sample},
     };
     take_text(origin, from->sanitizer, &into->sanitizer);
     take_text(origin, from->tolerance, &into->tolerance);
@@ -327,6 +333,7 @@ bool run_config_check(const struct run_config *config, struct error *error)
         {"evaluation.iterations", evaluation->iterations, 0, 1000},
         {"evaluation.compile_timeout", evaluation->compile_timeout_s, 0, 3600},
         {"evaluation.timeout", evaluation->timeout_s, 0, 86400},
+        {"evaluation.sample", evaluation->sample, 0, INT32_MAX},
     };
     enum context_policy policy;
     enum compile_binding binding;

@@ -39,6 +39,7 @@ struct run_evaluation {
     int64_t iterations;
     int64_t compile_timeout_s;
     int64_t timeout_s; /* of the whole evaluation */
+    int64_t sample;    /* emulator: clusters of a large grid that run; 0: default */
 };
 
 struct run_config {
@@ -54,7 +55,7 @@ struct run_config {
     const char *context;   /* context_policy_text */
     const char *arch;      /* "sm_90a" */
     const char *language;  /* of the prompts: "cuda-ptx" */
-    const char *binding;   /* "tvm-ffi", "c" */
+    const char *binding;   /* "tvm-ffi", "c": what the prompts ask for; kernels with either are judged */
     bool guidance;         /* expert guidance in the prompt */
     const char *notes;     /* pool of repair notes; NULL: none */
     bool notes_with_fix;

@@ -14,7 +14,7 @@ static const struct record_field evaluation_fields[] = {
     RECORD_TEXT(struct run_evaluation, sanitizer),     RECORD_TEXT(struct run_evaluation, tolerance),
     RECORD_INTEGER(struct run_evaluation, trials),     RECORD_INTEGER(struct run_evaluation, warmup),
     RECORD_INTEGER(struct run_evaluation, iterations), RECORD_INTEGER(struct run_evaluation, compile_timeout_s),
-    RECORD_INTEGER(struct run_evaluation, timeout_s),
+    RECORD_INTEGER(struct run_evaluation, timeout_s),  RECORD_INTEGER(struct run_evaluation, sample),
 };
 static const struct record_type evaluation_record = RECORD_TYPE(struct run_evaluation, evaluation_fields);
 

@@ -11,6 +11,7 @@
 #include "agent/tokens.h"
 #include "base/file.h"
 #include "base/interrupt.h"
+#include "device/device.h"
 
 /* Hundreds of calls are hundreds of sockets. */
 static void raise_descriptor_limit(void)
@@ -82,7 +83,7 @@ static void complete_config(struct run *run)
     if (!config->variants.count)
         run_names_add(&config->variants, run->arena, "0");
     if (!config->devices.count)
-        run_names_add(&config->devices, run->arena, "cuda:0");
+        run_names_add(&config->devices, run->arena, device_default_name());
 }
 
 static bool open_models(struct run *run, struct error *error)
@@ -245,11 +246,15 @@ static bool open_evaluator(struct run *run, struct error *error)
 
     while (run->options.worker[words])
         words++;
-    const char **program = arena_calloc(run->arena, words + 2 * roots->count + 1, sizeof *program);
+    const char **program = arena_calloc(run->arena, words + 2 * roots->count + 3, sizeof *program);
     memcpy(program, run->options.worker, words * sizeof *program);
     for (size_t i = 0; i < roots->count; i++) {
         program[words++] = "--tasks";
         program[words++] = roots->items[i].name;
+    }
+    if (config->evaluation.sample) {
+        program[words++] = "--sample";
+        program[words++] = arena_printf(run->arena, "%lld", (long long)config->evaluation.sample);
     }
     const char **devices = arena_calloc(run->arena, config->devices.count, sizeof *devices);
     for (size_t i = 0; i < config->devices.count; i++)

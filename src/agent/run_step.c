@@ -186,7 +186,6 @@ static json_object *judge_request(const struct run *run, const struct member *me
     put_text(object, "axes", workload->uuid[plain] ? workload->uuid + plain + 1 : NULL);
     json_put_string(object, "solution", arena_printf(arena, "%s.turn_%d", member->line.name, member->trajectory.turn));
     json_put_string(object, "source", trajectory_current(&member->trajectory)->code);
-    json_put_string(object, "binding", run->config.binding);
     json_put_string(object, "arch", run->config.arch);
     put_text(object, "sanitizer", evaluation->sanitizer);
     put_text(object, "tolerance", evaluation->tolerance);

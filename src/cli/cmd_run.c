@@ -74,7 +74,7 @@ static const struct argp_option option_table[] = {
     {"guidance", OPTION_GUIDANCE, NULL, 0, "Put the expert guidance into the prompt", 1},
     {"notes", OPTION_NOTES, "FILE", 0, "Pool of repair notes to search behind a failed turn", 1},
     {"with-fix", OPTION_WITH_FIX, NULL, 0, "With --notes: show the fixed kernel, too", 1},
-    {"device", 'd', "NAME", 0, "Device to judge on; repeatable (default cuda:0)", 2},
+    {"device", 'd', "NAME", 0, "cuda:N or emu:sm_90a; repeatable (default: cuda:0 when there is a GPU)", 2},
     {"workers", OPTION_WORKERS, "N", 0, "Workers per device: more than 1 only for emulators (default 1)", 2},
     {"parallel", OPTION_PARALLEL, "N", 0, "Trajectories under way at once (default 256)", 2},
     {"seed", OPTION_SEED, "N", 0, "Seed of the sampling, where the provider takes one (default 0)", 2},
@@ -186,7 +186,8 @@ static error_t parse_session(int key, char *value, struct argp_state *state)
     switch (key) {
     case 'd':
         if (!device_name_is_valid(value))
-            argp_error(state, "--device: \"%s\" is not a device; name a GPU as cuda:0, cuda:1, ...", value);
+            argp_error(state, "--device: \"%s\" is not a device; name a GPU as cuda:0, cuda:1, ..., or emu:sm_90a",
+                       value);
         run_names_add(&session->devices, into->arena, value);
         return 0;
     case OPTION_WORKERS:
@@ -271,7 +272,7 @@ static void repeat_devices(struct run_arguments *into)
     if (!into->workers)
         return;
     if (!devices.count)
-        run_names_add(&devices, into->arena, "cuda:0");
+        run_names_add(&devices, into->arena, device_default_name());
     for (size_t i = 0; i < devices.count; i++)
         for (long n = 0; n < into->workers; n++)
             run_names_add(&repeated, into->arena, devices.items[i].name);

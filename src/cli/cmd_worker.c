@@ -12,7 +12,8 @@
 #include "device/device.h"
 
 enum { MAX_ROOTS = 16 };
-enum { OPTION_RUNNERS = 256, OPTION_WORKLOADS };
+enum { OPTION_RUNNERS = 256, OPTION_WORKLOADS, OPTION_SAMPLE };
+enum { DEFAULT_SAMPLE = 4 };
 
 struct worker_arguments {
     const char *roots[MAX_ROOTS];
@@ -21,10 +22,11 @@ struct worker_arguments {
 };
 
 static const struct argp_option option_table[] = {
-    {"device", 'd', "NAME", 0, "Device to own (default cuda:0)", 0},
+    {"device", 'd', "NAME", 0, "Device to own: cuda:N or emu:sm_90a (default: cuda:0 when there is a GPU)", 0},
     {"tasks", 'T', "DIR", 0, "Trace set to read; repeatable (default: the shipped one)", 0},
     {"runners", OPTION_RUNNERS, "N", 0, "Warm runners kept ready (default 2)", 0},
     {"workloads", OPTION_WORKLOADS, "N", 0, "Workloads kept prepared (default 2)", 0},
+    {"sample", OPTION_SAMPLE, "N", 0, "Emulator: clusters of a large grid that run (default 4; 0: all)", 0},
     {0},
 };
 
@@ -35,7 +37,8 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     switch (key) {
     case 'd':
         if (!device_name_is_valid(value))
-            argp_error(state, "--device: \"%s\" is not a device; name a GPU as cuda:0, cuda:1, ...", value);
+            argp_error(state, "--device: \"%s\" is not a device; name a GPU as cuda:0, cuda:1, ..., or emu:sm_90a",
+                       value);
         into->options.device = value;
         return 0;
     case 'T':
@@ -48,6 +51,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return 0;
     case OPTION_WORKLOADS:
         into->options.max_workloads = (int)cli_parse_number(state, "workloads", value, 1, 64);
+        return 0;
+    case OPTION_SAMPLE:
+        into->options.sample = (uint64_t)cli_parse_number(state, "sample", value, 0, INT32_MAX);
         return 0;
     case ARGP_KEY_ARG:
         argp_error(state, "\"%s\": requests come on standard input", value);
@@ -146,7 +152,7 @@ int cmd_worker(int argc, char **argv)
         NULL,
         NULL,
         NULL};
-    struct worker_arguments arguments = {.options = {.device = "cuda:0", .version = PTXBENCH_VERSION}};
+    struct worker_arguments arguments = {.options = {.version = PTXBENCH_VERSION, .sample = DEFAULT_SAMPLE}};
     AUTO_TRACE_SET *tasks = NULL;
     AUTO_ARENA *arena = arena_new();
     struct worker *worker;
@@ -154,6 +160,8 @@ int cmd_worker(int argc, char **argv)
 
     if (argp_parse(&parser, argc, argv, 0, NULL, &arguments))
         return CLI_USAGE;
+    if (!arguments.options.device)
+        arguments.options.device = device_default_name();
     if (!task_roots_open(arguments.roots, arguments.root_count, &tasks, &error) ||
         !worker_open(&arguments.options, &worker, &error))
         return cli_fail(&error);
