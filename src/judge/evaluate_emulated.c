@@ -28,8 +28,8 @@ static const struct {
 /* What the runs of one candidate have shown. */
 struct emulation {
     struct evaluation_run *run;
-    uint64_t sample;               /* 0: the whole grid runs */
-    size_t earlier_findings;       /* of the build */
+    uint64_t sample;         /* 0: the whole grid runs */
+    size_t earlier_findings; /* of the build */
     int64_t deadline_ns;
     struct emulated_events events; /* of the last run */
 };
@@ -116,8 +116,8 @@ static void explain_status(struct evaluation_run *run, const struct emulated_eve
             continue;
         if (class == FINDING_CLASS_HAZARD)
             verdict_set_status(run->verdict, run->arena, run->verdict->status, "%s; %s at %s:%d: %s",
-                               run->verdict->summary, finding->code, finding->file ? finding->file : "?",
-                               finding->line, finding->message);
+                               run->verdict->summary, finding->code, finding->file ? finding->file : "?", finding->line,
+                               finding->message);
         else if (finding->file)
             verdict_set_status(run->verdict, run->arena, run->verdict->status, "%s at %s:%d: %s", finding->code,
                                finding->file, finding->line, finding->message);
@@ -351,12 +351,12 @@ static void judge_small_failure(struct emulation *emulation)
 
 void evaluate_emulated(struct evaluation_run *run)
 {
-    struct emulation emulation = {.run = run,
-                                  .sample = run->own_state ? 0 : run->worker->options.sample,
-                                  .earlier_findings = run->verdict->findings.count,
-                                  .deadline_ns = clock_now_ns() + (run->request->emulation_limit_ns
-                                                                       ? run->request->emulation_limit_ns
-                                                                       : all_runs_limit_ns)};
+    struct emulation emulation = {
+        .run = run,
+        .sample = run->own_state ? 0 : run->worker->options.sample,
+        .earlier_findings = run->verdict->findings.count,
+        .deadline_ns =
+            clock_now_ns() + (run->request->emulation_limit_ns ? run->request->emulation_limit_ns : all_runs_limit_ns)};
     bool ok = attempt_all(&emulation);
 
     if (ok && says_nothing(&emulation)) {

@@ -9,9 +9,9 @@ enum { EXPLAIN_SAMPLE = 2 };
 /* What the emulator sees again: kernels that crash, hang or compute something wrong at once. */
 static bool is_explainable(const struct evaluation_run *run)
 {
-    static const enum finding_code others[] = {FINDING_TIMED_OUTPUT_WRONG, FINDING_HOST_HANG,   FINDING_HOST_EXIT,
-                                               FINDING_HOST_ABORT,         FINDING_HOST_SIGNAL, FINDING_FORBIDDEN_SYSCALL,
-                                               FINDING_LATE_WORK,          FINDING_REPORT_FORGED};
+    static const enum finding_code others[] = {
+        FINDING_TIMED_OUTPUT_WRONG, FINDING_HOST_HANG,         FINDING_HOST_EXIT, FINDING_HOST_ABORT,
+        FINDING_HOST_SIGNAL,        FINDING_FORBIDDEN_SYSCALL, FINDING_LATE_WORK, FINDING_REPORT_FORGED};
     enum verdict_status status = run->verdict->status;
 
     for (size_t i = 0; i < ARRAY_LEN(others); i++)
