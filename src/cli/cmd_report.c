@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "cli/cli.h"
 #include "cli/report_output.h"
+#include "report/figure_render.h"
 #include "report/paper_tables.h"
 #include "report/read.h"
 
@@ -19,7 +20,9 @@ enum {
     OPTION_KEEP,
     OPTION_BASELINE,
     OPTION_PAPER,
-    OPTION_MARGIN
+    OPTION_MARGIN,
+    OPTION_FIGURES,
+    OPTION_FIGURE_FORMATS
 };
 
 struct report_arguments {
@@ -30,6 +33,8 @@ struct report_arguments {
     enum table_format format;
     const char *paper;
     const char *out;
+    const char *figures;
+    unsigned figure_formats;
     double margin;
     struct report_options report;
 };
@@ -46,6 +51,8 @@ static const struct argp_option option_table[] = {
     {"baseline", OPTION_BASELINE, "AUTHOR", 0, "Leaderboard: compare with this author (default: the reference)", 0},
     {"margin", OPTION_MARGIN, "X", 0, "diff: difference that counts as the same (default 0.05)", 0},
     {"paper", OPTION_PAPER, "DIR", 0, "Reproduce the paper's tables from its published turns", 0},
+    {"figures", OPTION_FIGURES, "DIR", 0, "Also draw figures there, with gnuplot", 0},
+    {"figure-formats", OPTION_FIGURE_FORMATS, "NAME,...", 0, "Of figures: svg, pdf, png (default all)", 0},
     {"out", 'o', "FILE", 0, "Write to a file", 0},
     {0},
 };
@@ -155,6 +162,24 @@ static error_t parse_statistics(int key, char *value, struct argp_state *state)
     }
 }
 
+static unsigned parse_figure_formats(struct argp_state *state, const char *text)
+{
+    unsigned formats = 0;
+
+    while (*text) {
+        size_t length = strcspn(text, ",");
+        unsigned format = 0;
+        while (format < FIGURE_FORMAT_COUNT && (strlen(figure_format_text((enum figure_format)format)) != length ||
+                                                strncmp(figure_format_text((enum figure_format)format), text, length)))
+            format++;
+        if (format == FIGURE_FORMAT_COUNT)
+            argp_error(state, "--figure-formats: \"%.*s\" is none of svg, pdf, png", (int)length, text);
+        formats |= 1u << format;
+        text += length + (text[length] == ',');
+    }
+    return formats;
+}
+
 static error_t parse_option(int key, char *value, struct argp_state *state)
 {
     struct report_arguments *into = state->input;
@@ -169,6 +194,12 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return 0;
     case OPTION_METRIC:
         parse_metrics(state, into, value);
+        return 0;
+    case OPTION_FIGURES:
+        into->figures = value;
+        return 0;
+    case OPTION_FIGURE_FORMATS:
+        into->figure_formats = parse_figure_formats(state, value);
         return 0;
     case OPTION_BASELINE:
         into->report.baseline = value;
@@ -221,6 +252,16 @@ static bool make_tables(const struct report_arguments *arguments, const struct r
     return made > 0 || error_set(error, ERROR_INPUT, "nothing to report: no traces were read");
 }
 
+static bool draw(const struct report_arguments *arguments, const struct report *report, struct error *error)
+{
+    struct figures figures;
+
+    if (!arguments->figures)
+        return true;
+    figures = figures_of_report(report, report->arena);
+    return figures_render(&figures, arguments->figures, arguments->figure_formats, error);
+}
+
 static bool report_runs(const struct report_arguments *arguments, struct arena *arena, struct error *error)
 {
     AUTO_TURN_SET *set = turn_set_new();
@@ -236,7 +277,7 @@ static bool report_runs(const struct report_arguments *arguments, struct arena *
     if (set->turn_count == 0)
         return error_set(error, ERROR_INPUT, "%s: no turns", arguments->paths[0]);
     const struct report *report = report_new(arena, set, board, &arguments->report);
-    return make_tables(arguments, report, &tables, error) &&
+    return make_tables(arguments, report, &tables, error) && draw(arguments, report, error) &&
            report_output(tables, set, &arguments->report, arguments->format, arguments->out, error);
 }
 
@@ -312,7 +353,9 @@ static int fail(struct error *error)
 int cmd_report(int argc, char **argv)
 {
     static const struct argp parser = {option_table, parse_option, usage_text, doc, NULL, NULL, NULL};
-    struct report_arguments arguments = {.margin = 0.05, .report = {.limits = {1, 4, 8}, .limit_count = 3}};
+    struct report_arguments arguments = {.margin = 0.05,
+                                         .figure_formats = (1u << FIGURE_FORMAT_COUNT) - 1,
+                                         .report = {.limits = {1, 4, 8}, .limit_count = 3}};
     AUTO_ARENA *arena = arena_new();
     struct error error;
     bool done;
