@@ -7,7 +7,7 @@
 #include "cli/cli.h"
 #include "cli/report_output.h"
 #include "report/figure_render.h"
-#include "report/paper_tables.h"
+#include "report/paper_figures.h"
 #include "report/read.h"
 
 enum { MAX_PATHS = 256, MAX_METRICS = 32, WARNINGS_SHOWN = 20 };
@@ -40,9 +40,9 @@ struct report_arguments {
 };
 
 static const struct argp_option option_table[] = {
-    {"format", 'f', "NAME", 0, "text, markdown, csv, json or latex (default text)", 0},
+    {"format", 'f', "NAME", 0, "text, markdown, csv, json, latex or html (default text)", 0},
     {"metric", OPTION_METRIC, "NAME,...", 0,
-     "Tables to print, or all (default: the brief ones; csv: metrics; json: all)", 0},
+     "Tables to print, or all (default: the brief ones; csv: metrics; json, html: all)", 0},
     {"turns", OPTION_TURNS, "N,...", 0, "Turn limits (default 1,4,8)", 0},
     {"seed", OPTION_SEED, "N", 0, "Seed of the bootstrap (default 0)", 0},
     {"resamples", OPTION_RESAMPLES, "N", 0, "Draws of the bootstrap (default 1000; 0: no intervals)", 0},
@@ -187,7 +187,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     switch (key) {
     case 'f':
         if (!table_format_parse(value, &into->format))
-            argp_error(state, "--format: \"%s\" is none of text, markdown, csv, json, latex", value);
+            argp_error(state, "--format: \"%s\" is none of text, markdown, csv, json, latex, html", value);
         return 0;
     case 'o':
         into->out = value;
@@ -230,6 +230,31 @@ static void show_warnings(const struct turn_set *set)
         (void)fprintf(stderr, "ptxbench: warning: and %zu more\n", set->warning_count - shown);
 }
 
+/* A page shows the steps of curves as curves. */
+static bool is_wanted(const struct report_arguments *arguments, const struct report_table *table)
+{
+    if (arguments->metric_count || arguments->format == TABLE_AS_JSON)
+        return true;
+    if (arguments->format == TABLE_AS_HTML)
+        return strcmp(table->id, "fastp") != 0;
+    return arguments->format == TABLE_AS_CSV ? !strcmp(table->id, "metrics") : table->brief;
+}
+
+/* Writes what was made; `report` NULL: the tables are not of one. */
+static bool print(const struct report_arguments *arguments, struct table *const *tables, const struct turn_set *set,
+                  const struct report *report, const char *title, struct error *error)
+{
+    const struct report_output output = {.tables = tables,
+                                         .set = set,
+                                         .report = report,
+                                         .options = &arguments->report,
+                                         .format = arguments->format,
+                                         .title = title,
+                                         .path = arguments->out};
+
+    return report_output(&output, error);
+}
+
 /* The tables that were asked for; in the arena, NULL behind the last. */
 static bool make_tables(const struct report_arguments *arguments, const struct report *report, struct table ***out,
                         struct error *error)
@@ -242,9 +267,7 @@ static bool make_tables(const struct report_arguments *arguments, const struct r
 
     for (size_t i = 0; i < chosen; i++) {
         const struct report_table *table = arguments->metric_count ? arguments->metrics[i] : &all[i];
-        bool wanted = arguments->metric_count || arguments->format == TABLE_AS_JSON ||
-                      (arguments->format == TABLE_AS_CSV ? !strcmp(table->id, "metrics") : table->brief);
-        if (wanted && !table->make(report, &tables[made], error))
+        if (is_wanted(arguments, table) && !table->make(report, &tables[made], error))
             return false;
         made += tables[made] != NULL;
     }
@@ -277,8 +300,10 @@ static bool report_runs(const struct report_arguments *arguments, struct arena *
     if (set->turn_count == 0)
         return error_set(error, ERROR_INPUT, "%s: no turns", arguments->paths[0]);
     const struct report *report = report_new(arena, set, board, &arguments->report);
+    const char *title = arena_printf(arena, "Report on %s%s", file_basename(arguments->paths[0]),
+                                     arguments->path_count > 1 ? " and more" : "");
     return make_tables(arguments, report, &tables, error) && draw(arguments, report, error) &&
-           report_output(tables, set, &arguments->report, arguments->format, arguments->out, error);
+           print(arguments, tables, set, report, title, error);
 }
 
 /* "PATH@NAME" unless a file has that very name. `*name` is NULL without one. */
@@ -321,7 +346,7 @@ static bool report_difference(const struct report_arguments *arguments, struct a
     return read_side(arguments, arena, arguments->paths[1], first, &a, error) &&
            read_side(arguments, arena, arguments->paths[2], second, &b, error) &&
            report_make_diff(a, b, name, arguments->margin, &tables[0], error) &&
-           report_output(tables, first, &arguments->report, arguments->format, arguments->out, error);
+           print(arguments, tables, first, NULL, name, error);
 }
 
 static bool report_paper(const struct report_arguments *arguments, struct arena *arena, struct error *error)
@@ -330,14 +355,19 @@ static bool report_paper(const struct report_arguments *arguments, struct arena 
     AUTO_JSON_DOCUMENT *published = NULL;
     struct metric_options options = arguments->report.metric;
     struct paper_tables paper;
+    struct figures figures;
 
     options.keep_infrastructure = true;
     if (!read_path(set, NULL, arguments->paper, error) || !turn_set_close(set, error) ||
         !json_read_file(file_join(arena, arguments->paper, "paper_tables.json"), 16 << 20, &published, error))
         return false;
     show_warnings(set);
-    return paper_tables_read(json_root(published), set, &options, arena, &paper, error) &&
-           report_output(paper_all(&paper, arena), set, &arguments->report, arguments->format, arguments->out, error);
+    if (!paper_tables_read(json_root(published), set, &options, arena, &paper, error))
+        return false;
+    if (arguments->figures && (!paper_figures(&paper, &options, arena, &figures, error) ||
+                               !figures_render(&figures, arguments->figures, arguments->figure_formats, error)))
+        return false;
+    return print(arguments, paper_all(&paper, arena), set, NULL, "The paper's tables", error);
 }
 
 /* Messages quote names and cells of the files that were read. */

@@ -76,7 +76,7 @@ struct drawing {
     RECORD_LIST(struct drawing_text) texts;
 };
 
-enum { DRAWING_TEXT_MAX = 160 }; /* characters of a text; longer ones end with an ellipsis */
+enum { DRAWING_TEXT_MAX = 240 }; /* characters of a text; longer ones end with an ellipsis */
 
 struct drawing *drawing_new(struct arena *arena, const char *id, const char *title, double width, double height);
 

@@ -5,7 +5,7 @@
 #include "report/figure_chart.h"
 #include "report/flow.h"
 
-enum { PANELS_MAX = 24, COLUMNS_MAX = 4, TURNS_MAX = 16, PANEL_HEIGHT = 160, GAP_LEFT = 50, GAP = 46 };
+enum { PANELS_MAX = 24, PAGE_WIDTH = 1480, TURNS_MAX = 16, PANEL_HEIGHT = 160, GAP_LEFT = 50, GAP = 46 };
 
 /* A panel: boxes side by side. */
 struct boxes {
@@ -66,8 +66,9 @@ static struct drawing *lay_out(struct arena *arena, const char *id, const char *
                                const char *note)
 {
     size_t shown = count < PANELS_MAX ? count : PANELS_MAX;
-    size_t columns = shown < COLUMNS_MAX ? shown : COLUMNS_MAX;
-    size_t lines = (shown + COLUMNS_MAX - 1) / COLUMNS_MAX;
+    size_t fitting = (size_t)(PAGE_WIDTH / (panel_width + GAP_LEFT));
+    size_t columns = shown < fitting ? shown : fitting;
+    size_t lines = (shown + fitting - 1) / fitting;
     double most = highest(panels, count);
     struct drawing *drawing;
     double y;
