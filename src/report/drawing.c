@@ -59,17 +59,51 @@ static size_t cut_text(const char *text, size_t most)
     return length;
 }
 
+/* Whether DejaVu Sans has the character. gnuplot paints a box over the whole page for one that no font has. */
+static bool is_painted(uint32_t c)
+{
+    static const struct {
+        uint32_t first;
+        uint32_t last;
+    } ranges[] = {{0x20, 0x7e},     {0xa1, 0x24f},    {0x370, 0x377},   {0x386, 0x3ff},  {0x400, 0x481},
+                  {0x2010, 0x2027}, {0x2030, 0x205e}, {0x2190, 0x21ff}, {0x2200, 0x22ff}};
+
+    for (size_t i = 0; i < ARRAY_LEN(ranges); i++)
+        if (c >= ranges[i].first && c <= ranges[i].last && c != 0xad)
+            return true;
+    return false;
+}
+
+/* The character at `*at`, which is valid UTF-8; moves behind it. */
+static uint32_t next_character(const char **at)
+{
+    unsigned char lead = (unsigned char)*(*at)++;
+    uint32_t c = lead < 0xc0 ? lead : lead < 0xe0 ? lead & 0x1f : lead < 0xf0 ? lead & 0x0f : lead & 0x07;
+
+    while (((unsigned char)**at & 0xc0) == 0x80)
+        c = c << 6 | ((unsigned char)*(*at)++ & 0x3f);
+    return c;
+}
+
+/* Printable, on one line, of bounded length; what cannot be painted becomes an empty square. */
 static const char *clean_text(struct arena *arena, const char *text)
 {
+    AUTO_BUFFER valid = buffer_new(4096);
     AUTO_BUFFER clean = buffer_new(4096);
     size_t kept = cut_text(text, DRAWING_TEXT_MAX);
+    const char *at;
 
-    if (text[kept])
-        kept = cut_text(text, DRAWING_TEXT_MAX - 1);
-    (void)buffer_append_sanitized(&clean, text, kept);
-    for (size_t i = 0; i < clean.length; i++)
-        if (clean.data[i] == '\n' || clean.data[i] == '\t')
-            clean.data[i] = ' ';
+    (void)buffer_append_sanitized(&valid, text, kept);
+    for (at = valid.data; *at;) {
+        const char *from = at;
+        uint32_t c = next_character(&at);
+        if (c == '\n' || c == '\t')
+            (void)buffer_append_text(&clean, " ");
+        else if (is_painted(c))
+            (void)buffer_append(&clean, from, (size_t)(at - from));
+        else
+            (void)buffer_append_text(&clean, "\xe2\x96\xa1");
+    }
     return arena_printf(arena, "%s%s", clean.data, text[kept] ? "\xe2\x80\xa6" : "");
 }
 
@@ -98,14 +132,14 @@ static double character_width(unsigned char c)
     static const struct {
         const char *characters;
         double width;
-    } rows[] = {{"ijlI", 0.30}, {" .,:;'|!()[]-", 0.40}, {"ftr/", 0.42}, {"acegkosuvxyz", 0.62}, {"mwMW%@", 0.99}};
+    } rows[] = {{"ijlI", 0.30}, {" .,:;'|!()[]-", 0.40}, {"ftr/", 0.42}, {"acegkosuvxyz", 0.65}, {"mwMW%@", 0.99}};
 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         if (strchr(rows[i].characters, c))
             return rows[i].width;
     if ((c >= 'A' && c <= 'Z') || c >= 0xc0)
         return 0.74;
-    return c >= 0x80 ? 0 : 0.64; /* a continuation byte adds nothing */
+    return c >= 0x80 ? 0 : 0.67; /* a continuation byte adds nothing */
 }
 
 double drawing_text_width(const char *text, double size)

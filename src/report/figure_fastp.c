@@ -207,7 +207,7 @@ struct drawing *figure_fastp(struct arena *arena, const char *id, const char *ti
         columns = strips[i].view->definition_count > columns ? strips[i].view->definition_count : columns;
     columns = columns < COLUMNS_MAX ? columns : COLUMNS_MAX;
     double width = 2 * CHART_MARGIN + (double)columns * (PANEL_WIDTH + GAP_LEFT) + 10;
-    struct drawing *drawing = drawing_new(arena, id, title, width, 0);
+    struct drawing *drawing = drawing_new(arena, id, title, fmax(width, 720), 0);
     for (size_t row = 0; row < first->row_count; row++)
         items[row] = (struct legend_item){first->rows[row].label, figure_ink(row)};
     y = chart_legend(drawing, items, first->row_count, chart_title(drawing, title));
