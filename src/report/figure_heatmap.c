@@ -84,7 +84,7 @@ static void draw_grid(struct drawing *drawing, const struct figure_view *view, c
                       double height)
 {
     drawing_text(drawing, (struct point){at.x, at.y - height - 22}, grid->heading, TEXT_HEADING, INK_TEXT, ALIGN_LEFT);
-    for (size_t d = 0; d < view->definition_count; d++)
+    for (size_t d = 0; d < view->definition_count && height > 0; d++)
         drawing_text_upwards(drawing, (struct point){at.x + ((double)d + 0.5) * CELL_WIDTH, at.y - 6},
                              chart_fit(drawing->arena, view->definitions[d], TEXT_NORMAL, height), TEXT_NORMAL,
                              INK_TEXT, ALIGN_LEFT);
@@ -115,9 +115,10 @@ struct drawing *figure_heatmap(struct arena *arena, const char *id, const char *
                 drawing_text(drawing, (struct point){left - 8, y + ((double)row + 0.5) * CELL_HEIGHT},
                              chart_fit(arena, view->rows[row].label, TEXT_NORMAL, names), TEXT_NORMAL, INK_TEXT,
                              ALIGN_RIGHT);
-        draw_grid(drawing, view, &grids[i], (struct point){left + (i && !below ? grid_width + GAP : 0), y}, height);
+        draw_grid(drawing, view, &grids[i], (struct point){left + (i && !below ? grid_width + GAP : 0), y},
+                  i && below ? 0 : height); /* the columns of a grid below have their names above the first */
         if (i == 0 && below)
-            y += (double)view->row_count * CELL_HEIGHT + height + 50;
+            y += (double)view->row_count * CELL_HEIGHT + 48;
     }
     y += (double)view->row_count * CELL_HEIGHT + 14;
     drawing_text(drawing, (struct point){CHART_MARGIN, y}, "\xe2\x80\x93: none; grey: no run", TEXT_SMALL, INK_SOFT,

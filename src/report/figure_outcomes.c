@@ -116,7 +116,7 @@ struct drawing *figure_outcomes(struct arena *arena, const char *id, const char 
 }
 
 /* Transitions: a column for each turn, a line for each state that occurs. */
-enum { STATE_LINE = 30, TURN_STEP = 62, BOX_WIDTH = 32, BOX_HEIGHT = 18, STATE_NAME = 216, RIBBON_MAX = 16 };
+enum { STATE_LINE = 25, TURN_STEP = 58, BOX_WIDTH = 32, BOX_HEIGHT = 16, STATE_NAME = 200, RIBBON_MAX = 16 };
 
 struct flow_panel {
     struct drawing *drawing;
@@ -191,11 +191,11 @@ static double draw_flow_panel(struct drawing *drawing, const struct figure_view 
         if (figure_scope(view, row, d))
             flow_steps_add(&panel.steps, figure_scope(view, row, d));
     mark_used(&panel.shares, used);
-    panel.at = (struct point){left + STATE_NAME + BOX_WIDTH, top + 52};
+    panel.at = (struct point){left + STATE_NAME + BOX_WIDTH, top + 44};
     drawing_text(drawing, (struct point){left, top + 8}, chart_fit(arena, view->rows[row].label, TEXT_HEADING, 400),
                  TEXT_HEADING, INK_TEXT, ALIGN_LEFT);
     for (int turn = 0; turn < panel.shares.limit; turn++)
-        drawing_text(drawing, (struct point){panel.at.x + turn * TURN_STEP, top + 28},
+        drawing_text(drawing, (struct point){panel.at.x + turn * TURN_STEP, top + 26},
                      arena_printf(arena, "%s%d", turn ? "" : "turn ", turn), TEXT_SMALL, INK_SOFT, ALIGN_CENTER);
     for (int state = 0; state < FLOW_STATES; state++) {
         panel.line[state] = used[state] ? lines++ : -1;

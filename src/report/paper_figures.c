@@ -1,5 +1,6 @@
 #include "report/paper_figures.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* The five tasks of the paper, in the order of its columns. */
@@ -174,27 +175,45 @@ static void add_curves(const struct builder *builder)
                               on_blackwell, ARRAY_LEN(on_blackwell)));
 }
 
-/* Figure 6: all definitions on which checkpoint s1 ran; further runs of a definition are those without guidance. */
+static int compare_definitions(const void *a, const void *b)
+{
+    const struct series *const *x = a;
+    const struct series *const *y = b;
+
+    return report_compare_definitions((*x)->definition, (*y)->definition);
+}
+
+/* Series of checkpoint s1, one for each definition; further runs of a definition are those without guidance. */
+static size_t list_s1(const struct turn_set *set, const struct series **list)
+{
+    size_t count = 0;
+
+    for (uint32_t s = 0; s < set->series_count && count < DEFINITIONS_MAX; s++)
+        if (!strcmp(set->series[s].model, "Qwen3.6-27B-s1") && !strstr(set->series[s].run, "nopatched"))
+            list[count++] = &set->series[s];
+    qsort(list, count, sizeof *list, compare_definitions);
+    return count;
+}
+
+/* Figure 6: all definitions on which checkpoint s1 ran. */
 static void add_generalization(const struct builder *builder)
 {
     const struct turn_set *set = builder->paper->set;
-    const char **definitions = arena_calloc(builder->arena, DEFINITIONS_MAX, sizeof *definitions);
-    struct figure_view *view = figure_view_new(builder->arena, "", "", 1, definitions, DEFINITIONS_MAX);
+    const struct series *list[DEFINITIONS_MAX];
+    size_t count = list_s1(set, list);
+    const char **definitions = arena_calloc(builder->arena, count, sizeof *definitions);
+    struct figure_view *view = figure_view_new(builder->arena, "", "", 1, definitions, count);
 
     view->limit = builder->paper->limits[PAPER_LIMITS - 1];
     view->options = builder->options;
-    view->definition_count = 0;
     view->rows[0].label = "s1";
-    for (uint32_t s = 0; s < set->series_count; s++) {
-        struct metric_scope scope = {.set = set, .series = s};
-        size_t task = task_of(set->series[s].definition);
-        if (strcmp(set->series[s].model, "Qwen3.6-27B-s1") != 0 || strstr(set->series[s].run, "nopatched") ||
-            view->definition_count == DEFINITIONS_MAX)
-            continue;
+    for (size_t i = 0; i < count; i++) {
+        struct metric_scope *scope = &view->rows[0].scopes[i];
+        size_t task = task_of(list[i]->definition);
+        *scope = (struct metric_scope){.set = set, .series = (uint32_t)(list[i] - set->series)};
         if (task < TASKS)
-            select_blocks(builder, task, &scope);
-        view->rows[0].scopes[view->definition_count] = scope;
-        definitions[view->definition_count++] = set->series[s].definition;
+            select_blocks(builder, task, scope);
+        definitions[i] = list[i]->definition;
     }
     add(builder, figure_heatmap(builder->arena, "figure06_heatmap",
                                 "As figure 6: s1 on tasks that it was and was not trained on, 8 turns", view, false));
