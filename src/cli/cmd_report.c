@@ -106,7 +106,8 @@ static void parse_metrics(struct argp_state *state, struct report_arguments *int
             argp_error(state, "--metric: \"%s\" is none of %s, all", name, known.data);
         }
         for (size_t i = 0; i < count && !found; i++)
-            add_metric(state, into, &tables[i]);
+            if (strcmp(tables[i].id, "fastp_variants") != 0)
+                add_metric(state, into, &tables[i]);
         if (found)
             add_metric(state, into, found);
         text += length + (text[length] == ',');
@@ -230,13 +231,19 @@ static void show_warnings(const struct turn_set *set)
         (void)fprintf(stderr, "ptxbench: warning: and %zu more\n", set->warning_count - shown);
 }
 
-/* A page shows the steps of curves as curves. */
+/* Tables of many rows that only those get who name them: a page shows the steps of curves as curves, and the curves of
+ * each variant are a part of what the others tell. */
+static bool is_bulky(const struct report_arguments *arguments, const struct report_table *table)
+{
+    return !strcmp(table->id, "fastp_variants") || (arguments->format == TABLE_AS_HTML && !strcmp(table->id, "fastp"));
+}
+
 static bool is_wanted(const struct report_arguments *arguments, const struct report_table *table)
 {
-    if (arguments->metric_count || arguments->format == TABLE_AS_JSON)
+    if (arguments->metric_count)
         return true;
-    if (arguments->format == TABLE_AS_HTML)
-        return strcmp(table->id, "fastp") != 0;
+    if (arguments->format == TABLE_AS_JSON || arguments->format == TABLE_AS_HTML)
+        return !is_bulky(arguments, table);
     return arguments->format == TABLE_AS_CSV ? !strcmp(table->id, "metrics") : table->brief;
 }
 
