@@ -113,6 +113,9 @@ t_err_like 'run: a run without turns.jsonl' 'is told'
 echo '{"schema": "ptxbench.turn.v1", "model": "m", "run": "r", "trajectory": "t", "turn": 0, "outcome": "extraction",
  "definition": "gemm", "arch": "sm_90a"}' | tr -d '\n' >"$T_DIR/run/turns.jsonl"
 echo >>"$T_DIR/run/turns.jsonl"
+sed 's/extraction/exploded/' "$T_DIR/run/turns.jsonl" >"$T_DIR/exploded.jsonl"
+t_run "$PTXBENCH" report "$T_DIR/exploded.jsonl"
+t_err_like 'exploded.jsonl:1: .*"exploded" is no outcome' 'an unknown outcome'
 echo code >"$T_DIR/run/trajectories/t/turn_0/kernel.cu"
 t_run "$PTXBENCH" report "$T_DIR/run" --turns 1 --format csv
 t_out_like '^sm_90a,m,gemm,r,1,1,1,' 'a run is read, its logs are not'
@@ -135,6 +138,13 @@ t_err_like 'negative.csv:2: speed-up -0.1 is not a number that is 0 or more' 'a 
 sed '3s/Correct/Corect/' "$T_DIR/a.csv" >"$T_DIR/label.csv"
 t_run "$PTXBENCH" report "$T_DIR/label.csv"
 t_err_like 'label.csv:3: correctness: expected a known label, found "Corect"' 'an unknown label'
+{ printf '\xef\xbb\xbf' && cat "$T_DIR/a.csv"; } >"$T_DIR/marked.csv"
+t_run "$PTXBENCH" report "$T_DIR/marked.csv"
+t_status 0 'a byte order mark is no part of the header'
+sed '2s/,0\.1,/,,/;3s/,0\.2,/,0,/' "$T_DIR/a.csv" >"$T_DIR/untimed.csv"
+t_run "$PTXBENCH" report "$T_DIR/untimed.csv"
+t_err_like 'untimed.csv:2: a correct turn without a speed-up' 'a correct turn without a speed-up is a warning'
+t_is "$(grep -c 'without a speed-up' <<<"$stderr")" 1 'once'
 { cat "$T_DIR/a.csv" && sed -n 2p "$T_DIR/a.csv"; } >"$T_DIR/twice.csv"
 t_run "$PTXBENCH" report "$T_DIR/twice.csv"
 t_status 0 'an equal turn twice'
