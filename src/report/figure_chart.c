@@ -3,6 +3,21 @@
 #include <math.h>
 #include <string.h>
 
+static double share_of(double value, double low, double high)
+{
+    return fmin(fmax((value - low) / (high - low), 0), 1);
+}
+
+double chart_x(const struct chart *chart, double x)
+{
+    return chart->left + share_of(x, chart->x_low, chart->x_high) * (chart->right - chart->left);
+}
+
+double chart_y(const struct chart *chart, double y)
+{
+    return chart->bottom - share_of(y, chart->y_low, chart->y_high) * (chart->bottom - chart->top);
+}
+
 double chart_step(double range, int most)
 {
     static const double factors[] = {1, 2, 5, 10};
@@ -44,7 +59,7 @@ static void draw_y_ticks(const struct chart *chart, int most)
         double value = chart->y_low + i * step;
         double y = chart_y(chart, value);
         drawing_line(drawing, (struct point){chart->left, y}, (struct point){chart->right, y}, INK_GRID, 1);
-        drawing_text(drawing, (struct point){chart->left - 5, y}, arena_printf(drawing->arena, "%.*f", decimals, value),
+        drawing_text(drawing, (struct point){chart->left - 5, y}, chart_number(drawing->arena, value, decimals),
                      TEXT_SMALL, INK_SOFT, ALIGN_RIGHT);
     }
 }
@@ -59,8 +74,8 @@ static void draw_x_ticks(const struct chart *chart, int most)
         double value = chart->x_low + i * step;
         double x = chart_x(chart, value);
         drawing_line(drawing, (struct point){x, chart->bottom}, (struct point){x, chart->bottom + 4}, INK_AXIS, 1);
-        drawing_text(drawing, (struct point){x, chart->bottom + 12},
-                     arena_printf(drawing->arena, "%.*f", decimals, value), TEXT_SMALL, INK_SOFT, ALIGN_CENTER);
+        drawing_text(drawing, (struct point){x, chart->bottom + 12}, chart_number(drawing->arena, value, decimals),
+                     TEXT_SMALL, INK_SOFT, ALIGN_CENTER);
     }
 }
 
@@ -129,6 +144,11 @@ const char *chart_fit(struct arena *arena, const char *text, double size, double
             return cut;
     }
     return "";
+}
+
+const char *chart_number(struct arena *arena, double value, int decimals)
+{
+    return arena_printf(arena, fabs(value) < 1e6 ? "%.*f" : "%.*g", fabs(value) < 1e6 ? decimals : 3, value);
 }
 
 static unsigned channel(color value, int shift)

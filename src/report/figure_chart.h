@@ -24,15 +24,9 @@ struct chart {
     double y_high;
 };
 
-static inline double chart_x(const struct chart *chart, double x)
-{
-    return chart->left + (x - chart->x_low) / (chart->x_high - chart->x_low) * (chart->right - chart->left);
-}
-
-static inline double chart_y(const struct chart *chart, double y)
-{
-    return chart->bottom - (y - chart->y_low) / (chart->y_high - chart->y_low) * (chart->bottom - chart->top);
-}
+/* A place on the page; never outside of the chart. */
+double chart_x(const struct chart *chart, double x);
+double chart_y(const struct chart *chart, double y);
 
 /* A distance between ticks, of the form 1, 2 or 5 x 10^n, that gives at most `most` of them on [0, range]. */
 double chart_step(double range, int most);
@@ -56,6 +50,9 @@ double chart_legend(struct drawing *drawing, const struct legend_item *items, si
 
 /* The text cut to a width, an ellipsis in its middle, because names often differ at the end; in the arena. */
 const char *chart_fit(struct arena *arena, const char *text, double size, double width);
+
+/* A number for people; a huge one is short, too. In the arena. */
+const char *chart_number(struct arena *arena, double value, int decimals);
 
 /* A mix of two colours; share 0: the first. */
 color chart_mix(color a, color b, double share);

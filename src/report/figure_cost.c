@@ -16,6 +16,7 @@ struct bars {
 
 static void fill(struct bars *bars, size_t row, struct number value, double factor)
 {
+    value.known &= isfinite(value.value);
     bars->values[row] = (struct number){value.known, value.value * factor};
     if (value.known)
         bars->most = fmax(bars->most, value.value * factor);
@@ -30,7 +31,7 @@ static void draw_bars(struct drawing *drawing, const struct bars *bars, const st
         double length = bars->values[row].known ? bars->values[row].value / bars->most * BARS_WIDTH : 0;
         const char *text = costs[row].solved ? "not known" : "no task solved";
         if (bars->values[row].known) {
-            text = arena_printf(drawing->arena, "%.*f", bars->decimals, bars->values[row].value);
+            text = chart_number(drawing->arena, bars->values[row].value, bars->decimals);
             drawing_rect(drawing, (struct point){at.x, y - 8}, (struct point){at.x + fmax(length, 1), y + 8},
                          figure_ink(0));
         }

@@ -60,7 +60,7 @@ static void scale(struct panel *panel)
 
     for (size_t row = 0; row < panel->row_count; row++)
         best = fmax(best, panel->bands[row].best);
-    chart->x_high = best > 0 ? best * 1.04 : 1;
+    chart->x_high = best > 0 ? fmin(fmax(best * 1.04, 1e-6), 1e300) : 1;
     chart->y_high = fmax(top_from(panel, 0) * 1.05, 1);
     free_from = chart->x_high * (1 - (double)BEST_WIDTH / PANEL_WIDTH);
     share = 1 - ((double)panel->listed * BEST_LINE + 4) / PANEL_HEIGHT;
@@ -141,7 +141,7 @@ static void draw_panel(struct panel *panel, const char *heading)
         drawing_raised_rect(chart->drawing, (struct point){chart->right - 12, y - 4},
                             (struct point){chart->right - 2, y + 4}, figure_ink(row));
         drawing_text(chart->drawing, (struct point){chart->right - 16, y},
-                     arena_printf(chart->drawing->arena, "%.3f", band->best), TEXT_NORMAL, INK_TEXT, ALIGN_RIGHT);
+                     chart_number(chart->drawing->arena, band->best, 3), TEXT_NORMAL, INK_TEXT, ALIGN_RIGHT);
     }
     if (!panel->listed)
         drawing_text(chart->drawing, (struct point){(chart->left + chart->right) / 2, (chart->top + chart->bottom) / 2},

@@ -56,7 +56,7 @@ static void draw_cell(struct drawing *drawing, const struct grid *grid, struct n
     const char *text = "\xc2\xb7"; /* no run */
 
     if (value.known)
-        text = value.value > 0 ? arena_printf(drawing->arena, "%.*f", grid->decimals, value.value) : "\xe2\x80\x93";
+        text = value.value > 0 ? chart_number(drawing->arena, value.value, grid->decimals) : "\xe2\x80\x93";
     drawing_rect(drawing, at, end, fill);
     drawing_text(drawing, (struct point){at.x + CELL_WIDTH / 2.0, at.y + CELL_HEIGHT / 2.0}, text, TEXT_NORMAL,
                  chart_contrast(fill), ALIGN_CENTER);
