@@ -406,6 +406,8 @@ int cmd_report(int argc, char **argv)
         return cli_usage("report", "no run given");
     if (diff && arguments.path_count != 3)
         return cli_usage("report", "diff needs two runs, A and B");
+    if (diff && arguments.figures)
+        return cli_usage("report", "diff draws no figures");
     if (arguments.paper)
         done = report_paper(&arguments, arena, &error);
     else

@@ -107,15 +107,15 @@ static void draw_mean(const struct chart *chart, const struct fastp_band *band, 
     drawing_dot(chart->drawing, (struct point){chart_x(chart, band->best), chart->bottom}, 3, ink);
 }
 
-/* The reference's own speed. */
-static void draw_par(const struct chart *chart)
+/* The reference's own speed; below the list of best speed-ups. */
+static void draw_par(const struct chart *chart, double top)
 {
     double x = chart_x(chart, 1);
 
     if (chart->x_high <= 1 || x > chart->right)
         return;
     drawing_path(chart->drawing, (struct drawing_style){INK_AXIS, 1, true});
-    drawing_point(chart->drawing, x, chart->top);
+    drawing_point(chart->drawing, x, top);
     drawing_point(chart->drawing, x, chart->bottom);
 }
 
@@ -128,7 +128,7 @@ static void draw_panel(struct panel *panel, const char *heading)
     chart_heading(chart, heading);
     chart_axes(chart, panel->listed ? 5 : 0, panel->listed ? 5 : 0);
     if (panel->listed)
-        draw_par(chart);
+        draw_par(chart, fmin(chart->top + 4 + (double)panel->listed * BEST_LINE, chart->bottom));
     for (size_t row = 0; row < panel->row_count; row++)
         if (panel->bands[row].best > 0)
             draw_band(chart, &panel->bands[row], figure_ink(row));

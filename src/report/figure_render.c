@@ -24,9 +24,10 @@ const char *figure_format_text(enum figure_format format)
 static void write_terminal(struct buffer *out, const struct drawing *drawing, enum figure_format format)
 {
     static const char *const terminals[] = {
+        /* cairo takes 96 px for the inch of a font, and half lines on paper */
         [FIGURE_AS_SVG] = "svg noenhanced",
-        [FIGURE_AS_PDF] = "pdfcairo noenhanced fontscale 1",
-        [FIGURE_AS_PNG] = "pngcairo noenhanced fontscale 0.75", /* it takes 96 px for an inch of text */
+        [FIGURE_AS_PDF] = "pdfcairo noenhanced fontscale 0.75 linewidth 2",
+        [FIGURE_AS_PNG] = "pngcairo noenhanced fontscale 0.75",
     };
 
     (void)buffer_printf(out, "set terminal %s font \"DejaVu Sans,11\" ", terminals[format]);

@@ -72,6 +72,8 @@ t_status 64 'nobody of that name'
 t_err_like 'no model and no run is named "nobody"' 'is told'
 t_run "$PTXBENCH" report diff "$T_DIR/a.csv"
 t_status 64 'diff needs two'
+t_run "$PTXBENCH" report diff "$T_DIR/a.csv" "$T_DIR/b.csv" --figures "$T_DIR/figures"
+t_status 64 'diff draws no figures'
 
 t_run "$PTXBENCH" report "$T_DIR/a.csv" "$T_DIR/b.csv" --format html --out "$T_DIR/page.html"
 t_status 0 'a page'
