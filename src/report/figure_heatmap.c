@@ -121,8 +121,8 @@ struct drawing *figure_heatmap(struct arena *arena, const char *id, const char *
             y += (double)view->row_count * CELL_HEIGHT + 48;
     }
     y += (double)view->row_count * CELL_HEIGHT + 14;
-    drawing_text(drawing, (struct point){CHART_MARGIN, y}, "\xe2\x80\x93: none; grey: no run", TEXT_SMALL, INK_SOFT,
-                 ALIGN_LEFT);
+    drawing_text(drawing, (struct point){CHART_MARGIN, y},
+                 "\xe2\x80\x93: none; grey: no run; (2): a further run of the model", TEXT_SMALL, INK_SOFT, ALIGN_LEFT);
     drawing->height = y + 16;
     return drawing;
 }

@@ -125,6 +125,15 @@ def check_hover(page):
     check("hovering a bar tells its count", isinstance(text, str) and "of 6 turns" in text, True)
 
 
+def check_comparison(page, program, work):
+    write_report(program, "diff", work + "/run@plain", work + "/run@plain", "--turns", "4", "--format", "html", "--out",
+                 work + "/diff.html")
+    page.open("file://" + work + "/diff.html")
+    check("a comparison is a page, too", page.evaluate("document.body.dataset.ready"), "yes")
+    check("of one table", page.evaluate("document.querySelectorAll('table').length"), 1)
+    check("without charts", page.evaluate("document.getElementById('fastp').checkVisibility()"), False)
+
+
 def take_screenshots(page, program, csv, work, folder):
     write_report(program, csv, "--keep-infrastructure", "--format", "html", "--out", work + "/paper.html")
     page.open("file://" + work + "/paper.html")
@@ -155,6 +164,7 @@ def main():
             check_sorting(page)
             check_filter(page)
             check_hover(page)
+            check_comparison(page, program, work)
             if len(sys.argv) > 3:
                 take_screenshots(page, program, sys.argv[2], work, sys.argv[3])
             check("no console error, nothing loaded from elsewhere", page.problems, [])
