@@ -225,6 +225,33 @@ static int check_figure(const struct fixture *fixture, const struct drawing *dra
     return values;
 }
 
+/* Section 5.1 of the paper: on GEMM, s1 is right three times at turn 0 and at least once at six of the seven later turns;
+ * the base model never is. So there is one line of correct turns in the figure, with seven boxes. */
+static void check_transitions(const struct drawing *drawing)
+{
+    int lines = 0;
+    int boxes = 0;
+
+    for (size_t i = 0; i < drawing->texts.count; i++) {
+        const struct drawing_text *name = &drawing->texts.items[i];
+        const struct drawing_text *first = NULL;
+        if (strncmp(name->text, "correct", strlen("correct")) != 0)
+            continue;
+        lines++;
+        for (size_t j = 0; j < drawing->texts.count; j++) {
+            const struct drawing_text *box = &drawing->texts.items[j];
+            if (j == i || fabs(box->at.y - name->at.y) > 1)
+                continue;
+            first = !first || box->at.x < first->at.x ? box : first;
+            boxes++;
+        }
+        assert_non_null(first);
+        assert_string_equal(first->text, "3");
+    }
+    assert_int_equal(lines, 1);
+    assert_int_equal(boxes, 7);
+}
+
 static void check_overlaps(const struct figures *figures)
 {
     for (size_t i = 0; i < figures->count; i++)
@@ -255,6 +282,7 @@ static void test_figures(void **state)
     assert_int_equal(check_figure(fixture, figures.items[2], "7", "Blackwell", false), 16);
     assert_int_equal(check_figure(fixture, figures.items[3], "8", NULL, false), 26);
     assert_int_equal(check_figure(fixture, figures.items[3], "9", NULL, false), 26);
+    check_transitions(figures.items[7]);
     all = figures_of_report(report_new(fixture->arena, fixture->set, NULL, &whole), fixture->arena);
     check_overlaps(&all);
 }
