@@ -225,7 +225,7 @@ static int check_figure(const struct fixture *fixture, const struct drawing *dra
     return values;
 }
 
-/* Section 5.1 of the paper: on GEMM, s1 is right three times at turn 0 and at least once at six of the seven later turns;
+/* Section 5.2 of the paper: on GEMM, s1 is right three times at turn 0 and at least once at six of the seven later turns;
  * the base model never is. So there is one line of correct turns in the figure, with seven boxes. */
 static void check_transitions(const struct drawing *drawing)
 {
