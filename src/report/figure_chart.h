@@ -28,6 +28,12 @@ struct chart {
 double chart_x(const struct chart *chart, double x);
 double chart_y(const struct chart *chart, double y);
 
+/* Where the panel, row or cell `number` begins, `pitch` px apart. */
+static inline double chart_offset(size_t number, double pitch)
+{
+    return (double)number * pitch;
+}
+
 /* A distance between ticks, of the form 1, 2 or 5 x 10^n, that gives at most `most` of them on [0, range]. */
 double chart_step(double range, int most);
 

@@ -184,14 +184,14 @@ static double draw_strip(struct drawing *drawing, const struct figure_strip *str
             left_out = arena_printf(drawing->arena, "%s, %s", left_out, view->definitions[d]);
             continue;
         }
-        panel.chart.left = CHART_MARGIN + (double)(drawn % columns) * (PANEL_WIDTH + GAP_LEFT) + GAP_LEFT;
+        panel.chart.left = CHART_MARGIN + chart_offset(drawn % columns, PANEL_WIDTH + GAP_LEFT) + GAP_LEFT;
         panel.chart.right = panel.chart.left + PANEL_WIDTH;
-        panel.chart.top = y + (double)(drawn / columns) * (PANEL_HEIGHT + GAP_TOP + GAP_BOTTOM) + GAP_TOP;
+        panel.chart.top = y + chart_offset(drawn / columns, PANEL_HEIGHT + GAP_TOP + GAP_BOTTOM) + GAP_TOP;
         panel.chart.bottom = panel.chart.top + PANEL_HEIGHT;
         draw_panel(&panel, view->definitions[d]);
         drawn++;
     }
-    y += (double)((drawn + columns - 1) / columns) * (PANEL_HEIGHT + GAP_TOP + GAP_BOTTOM) + 10;
+    y += chart_offset((drawn + columns - 1) / columns, PANEL_HEIGHT + GAP_TOP + GAP_BOTTOM) + 10;
     return *left_out ? note_left_out(drawing, left_out, y + (drawn ? 0 : 14)) : y;
 }
 

@@ -11,8 +11,9 @@ enum { CELL_WIDTH = 62, CELL_HEIGHT = 24, ROW_NAME_MAX = 300, GAP = 26 };
 static color heat(double share)
 {
     static const color stops[] = {0xf7fbff, 0xc6dbef, 0x6baed6, 0x2171b5, 0x08306b};
-    double at = fmin(fmax(share, 0), 1) * (ARRAY_LEN(stops) - 1);
-    size_t i = at < ARRAY_LEN(stops) - 2 ? (size_t)at : ARRAY_LEN(stops) - 2;
+    const size_t last = ARRAY_LEN(stops) - 1;
+    double at = fmin(fmax(share, 0), 1) * (double)last;
+    size_t i = (size_t)at < last ? (size_t)at : last - 1;
 
     return chart_mix(stops[i], stops[i + 1], at - (double)i);
 }

@@ -106,8 +106,8 @@ struct drawing *figure_outcomes(struct arena *arena, const char *id, const char 
     y = draw_states(drawing, used, chart_title(drawing, title));
     for (size_t row = 0; row < panels; row++) {
         struct flow_shares shares = shares_of(view, row, arena);
-        struct point at = {CHART_MARGIN + (double)(row % columns) * (BARS_WIDTH + GAP_LEFT) + GAP_LEFT,
-                           y + 24 + (double)(row / columns) * (BARS_HEIGHT + GAP)};
+        struct point at = {CHART_MARGIN + chart_offset(row % columns, BARS_WIDTH + GAP_LEFT) + GAP_LEFT,
+                           y + 24 + chart_offset(row / columns, BARS_HEIGHT + GAP)};
         draw_bars(drawing, &shares, at, view->rows[row].label);
     }
     note_left_out(drawing, view, "x: turn; y: % of the turns that were planned",

@@ -67,22 +67,24 @@ static struct drawing *lay_out(struct arena *arena, const char *id, const char *
 {
     size_t shown = count < PANELS_MAX ? count : PANELS_MAX;
     size_t fitting = (size_t)(PAGE_WIDTH / (panel_width + GAP_LEFT));
-    size_t columns = shown < fitting ? shown : fitting;
-    size_t lines = (shown + fitting - 1) / fitting;
+    size_t columns = fitting ? fitting : 1;
+    size_t lines;
     double most = highest(panels, count);
     struct drawing *drawing;
     double y;
 
     if (!(most > 0))
         return NULL;
+    columns = shown < columns && shown ? shown : columns;
+    lines = (shown + columns - 1) / columns;
     drawing = drawing_new(arena, id, title, 0, 0);
     drawing->width = fmax(2 * CHART_MARGIN + (double)columns * (panel_width + GAP_LEFT) + 10, 640);
     y = chart_title(drawing, title);
     y = legend_count ? chart_legend(drawing, legend, legend_count, y) : y;
     for (size_t i = 0; i < shown; i++)
         draw_boxes(drawing, &panels[i],
-                   (struct point){CHART_MARGIN + (double)(i % columns) * (panel_width + GAP_LEFT) + GAP_LEFT,
-                                  y + 24 + (double)(i / columns) * (PANEL_HEIGHT + GAP)},
+                   (struct point){CHART_MARGIN + chart_offset(i % columns, panel_width + GAP_LEFT) + GAP_LEFT,
+                                  y + 24 + chart_offset(i / columns, PANEL_HEIGHT + GAP)},
                    panel_width, most);
     y += 16 + (double)lines * (PANEL_HEIGHT + GAP);
     drawing_text(drawing, (struct point){CHART_MARGIN, y}, note, TEXT_SMALL, INK_SOFT, ALIGN_LEFT);

@@ -10,7 +10,7 @@ static void disarm_directions(char *text)
         unsigned char second = (unsigned char)at[1];
         unsigned char third = second ? (unsigned char)at[2] : 0;
         if ((second == 0x80 && third >= 0xaa && third <= 0xae) || (second == 0x81 && third >= 0xa6 && third <= 0xa9))
-            memcpy(at, "\xef\xbf\xbd", 3);
+            at[0] = '\xef', at[1] = '\xbf', at[2] = '\xbd';
     }
 }
 
