@@ -240,7 +240,7 @@ DEVICE void tmem_store_tile(void *tile, uint32_t address)
 // A load by either CTA of a pair, whose bytes count on the barrier of the even CTA: bit 24 of a shared address is the peer.
 DEVICE void tma_load_2d_pair(void *to, const CUtensorMap *map, uint64_t *barrier, int x, int y)
 {
-    asm volatile("cp.async.bulk.tensor.2d.cta_group::2.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.cta_group::2 "
                  "[%0], [%1, {%3, %4}], [%2];" ::"r"(smem_address(to)),
                  "l"(map), "r"(smem_address(barrier) & 0xFEFFFFFF), "r"(x), "r"(y)
                  : "memory");
