@@ -12,6 +12,12 @@ static const char text[] =
     "mad.wide.u32 %rd2, %r1, 4, %rd1; mov.u64 %rd3, link; ld.global.u64 %rd4, [%rd3]; ld.global.u32 %r3, [%rd4+4];\n"
     "add.u32 %r3, %r3, %r2; st.global.u32 [%rd2], %r3; ret; }\n"
     ".visible .entry limits() .reqntid 64, 1, 1 .reqnctapercluster 2, 1, 1 { ret; }\n"
+    ".shared .align 64 .b8 both[128];\n"
+    ".visible .entry other()\n{ .reg .b32 %r<2>; ld.shared.u32 %r1, [both]; ret; }\n"
+    ".visible .entry places(.param .u64 out)\n"
+    "{ .reg .b64 %rd<4>; .reg .b32 %r<6>; .shared .align 4 .b8 late[40]; .shared .align 8 .b8 early[8];\n"
+    ".shared .align 4 .b8 unused[16]; ld.param.u64 %rd1, [out]; mov.u32 %r1, both; mov.u32 %r2, early;\n"
+    "mov.u32 %r3, late; st.global.u32 [%rd1], %r1; st.global.u32 [%rd1+4], %r2; st.global.u32 [%rd1+8], %r3; ret; }\n"
     ".visible .entry strange()\n{ .reg .b32 %r<4>;\nvmax4.u32.u32.u32 %r1, %r2, %r3, %r1;\nret; }\n"
     ".visible .entry wrong()\n{ .reg .b32 %r<4>; .reg .b64 %rd<4>;\nadd.u32 %r1, %rd2, %r3;\nret; }\n";
 
@@ -74,6 +80,24 @@ static void test_sample(void **state)
     assert_non_null(strstr(error.message, "cluster 8 of 8"));
 }
 
+/* As ptxas does: the kernel's own variables in the order of their declarations, then those of several kernels. */
+static void test_shared_places(void **state)
+{
+    uint32_t *out = emu_memory_allocate(emulator_memory(emulator), 32);
+    uint64_t parameter = (uintptr_t)out;
+    struct emulator_launch launch = plain("places", &parameter, 8);
+    struct emulator_report report;
+    struct error error = {0};
+
+    (void)state;
+    launch.grid[0] = 1;
+    assert_true(emulator_launch(emulator, &launch, 0, arena, &report, &error));
+    assert_int_equal(report.outcome, EMULATOR_COMPLETED);
+    assert_int_equal(out[2], 0x400);
+    assert_int_equal(out[1], 0x428);
+    assert_int_equal(out[0], 0x440);
+}
+
 static void expect_refused(struct emulator_launch launch, const char *part)
 {
     struct emulator_report report;
@@ -122,7 +146,7 @@ static void test_unsupported(void **state)
     assert_true(emulator_launch(emulator, &launch, 0, arena, &report, &error));
     assert_int_equal(report.outcome, EMULATOR_UNSUPPORTED);
     assert_non_null(strstr(report.unsupported, "vmax4"));
-    assert_non_null(strstr(report.unsupported, "PTX line 13"));
+    assert_non_null(strstr(report.unsupported, "PTX line 20"));
 }
 
 static void test_variable(void **state)
@@ -141,6 +165,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sample),
+        cmocka_unit_test(test_shared_places),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_unsupported),
         cmocka_unit_test(test_variable),
