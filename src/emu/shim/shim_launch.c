@@ -19,6 +19,7 @@ static int code_of_finding(enum emu_code code)
         return CUDA_ERROR_LAUNCH_TIMEOUT;
     case EMU_TRAP:
         return CUDA_ERROR_LAUNCH_FAILED;
+    case EMU_TENSOR_MAP:
     case EMU_BAD_INSTRUCTION:
     case EMU_DIVERGENT_ALIGNED:
         return CUDA_ERROR_ILLEGAL_INSTRUCTION;
