@@ -161,6 +161,28 @@ uint32_t smem_operand_chunk(const struct smem_operand *operand, int line, int ch
     return line_address(operand, (uint32_t)line, (uint32_t)chunk * 16);
 }
 
+int smem_operand_chunks(const struct smem_operand *operand, uint32_t addresses[SMEM_OPERAND_CHUNKS_MAX])
+{
+    const struct wgmma_descriptor *d = &operand->descriptor;
+    int lines = smem_operand_line_count(operand), chunks = smem_operand_chunk_count(operand), count = 0;
+    uint32_t base = d->base_offset * 128, span = smem_swizzle_span(d->swizzle);
+    uint32_t mask = (1u << PATTERNS[d->swizzle].width) - 1;
+
+    if (operand->mn_major || d->swizzle == SMEM_SWIZZLE_NONE) {
+        for (int line = 0; line < lines; line++)
+            for (int chunk = 0; chunk < chunks; chunk++)
+                addresses[count++] = smem_operand_chunk(operand, line, chunk);
+        return count;
+    }
+    /* K-major: line_address() for the most common case, without its decisions in the loop */
+    for (int line = 0; line < lines; line++) {
+        uint32_t begin = d->start - base + (uint32_t)line / 8 * d->stride_offset + (uint32_t)line % 8 * span;
+        addresses[count++] = (begin ^ (begin >> 7 & mask) << 4) + base;
+        addresses[count++] = ((begin + 16) ^ ((begin + 16) >> 7 & mask) << 4) + base;
+    }
+    return count;
+}
+
 /* Bytes of a chunk that hold elements: 8 for eight rows of 8-bit elements in MN-major order, else 16. */
 static uint32_t chunk_bytes(const struct smem_operand *operand)
 {

@@ -164,11 +164,8 @@ static void test_variable(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sample),
-        cmocka_unit_test(test_shared_places),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_unsupported),
-        cmocka_unit_test(test_variable),
+        cmocka_unit_test(test_sample),      cmocka_unit_test(test_shared_places), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_unsupported), cmocka_unit_test(test_variable),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);
