@@ -5,7 +5,7 @@
 #include "emu/matrix_product.h"
 #include "emu/wgmma_queue.h"
 
-enum { K_MAX = 32 };
+enum { K_MAX = 32, CHECK_PROBES = 8 };
 
 static enum emu_code code_of(enum layout_severity severity)
 {
@@ -20,8 +20,12 @@ static struct wgmma_checked *find_check(const struct wgmma_product *product, uin
 {
     uint64_t hash = (descriptor ^ (uint64_t)(product->async.op->ptx + 1) << 20 ^ (uint64_t)name << 56) *
                     UINT64_C(0x9e3779b97f4a7c15);
-    struct wgmma_checked *checked = &product->group->checked[hash >> 32 & (WGMMA_CHECKS - 1)];
+    struct wgmma_checked *first = &product->group->checked[hash >> 32 & (WGMMA_CHECKS - 1)], *checked = first;
 
+    for (int i = 1; i < CHECK_PROBES && checked->hash && checked->hash != hash; i++)
+        checked = &product->group->checked[((hash >> 32) + (uint64_t)i) & (WGMMA_CHECKS - 1)];
+    if (checked->hash && checked->hash != hash)
+        checked = first;
     *known = checked->hash == hash;
     checked->hash = hash;
     return checked;
