@@ -216,14 +216,11 @@ bool smem_operand_locate(const struct smem_operand *operand, uint32_t address, i
 
 uint32_t smem_operand_end(const struct smem_operand *operand)
 {
-    uint32_t end = 0;
+    uint32_t addresses[SMEM_OPERAND_CHUNKS_MAX], bytes = chunk_bytes(operand), end = 0;
+    int count = smem_operand_chunks(operand, addresses);
 
-    for (int line = 0; line < smem_operand_line_count(operand); line++) {
-        for (int chunk = 0; chunk < smem_operand_chunk_count(operand); chunk++) {
-            uint32_t last = smem_operand_chunk(operand, line, chunk) + chunk_bytes(operand);
-            end = last > end ? last : end;
-        }
-    }
+    for (int i = 0; i < count; i++)
+        end = addresses[i] + bytes > end ? addresses[i] + bytes : end;
     return end;
 }
 
@@ -265,13 +262,31 @@ static int compare_places(const void *left, const void *right)
     return a->row != b->row ? a->row - b->row : a->k - b->k;
 }
 
-/* Two elements at one address: a stride or leading offset is too small. Every operand has at most 512 chunks. */
+/* Quick and sure for what a CTA can hold; elsewhere an overlap is only suspected. */
+static bool may_overlap(const struct smem_operand *operand)
+{
+    uint32_t addresses[SMEM_OPERAND_CHUNKS_MAX];
+    uint64_t used[(1 << 18) / 16 / 64] = {0};
+    int count = smem_operand_chunks(operand, addresses);
+
+    for (int i = 0; i < count; i++) {
+        uint32_t unit = addresses[i] / 16;
+        if (unit >= sizeof used * 8 || addresses[i] % 16 || used[unit / 64] >> unit % 64 & 1)
+            return true;
+        used[unit / 64] |= UINT64_C(1) << unit % 64;
+    }
+    return false;
+}
+
+/* Two elements at one address: a stride or leading offset is too small. */
 static void check_overlap(const struct smem_operand *operand, struct finding_list *list)
 {
-    struct chunk_place places[512];
+    struct chunk_place places[SMEM_OPERAND_CHUNKS_MAX];
     int per_chunk = 16 / operand->element_bytes;
     int count = 0;
 
+    if (!may_overlap(operand))
+        return;
     for (int line = 0; line < smem_operand_line_count(operand); line++) {
         for (int chunk = 0; chunk < smem_operand_chunk_count(operand); chunk++) {
             int inner = chunk * per_chunk;

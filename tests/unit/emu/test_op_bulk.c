@@ -217,7 +217,7 @@ struct bad {
 
 static const struct bad bad_cases[] = {
     {BEGIN EXPECT(2048) MAP COORDINATES(0, 0) "add.u32 %r9, %r9, 64;\n" LOAD WAIT END, EMULATOR_FAULTED,
-     "misaligned_access: tensor copy: shared address 0x840 is not aligned to 128 bytes", false},
+     "misaligned_access: tensor copy: shared address 0x440 is not aligned to 128 bytes", false},
     {BEGIN EXPECT(2048) MAP COORDINATES(0, 0) LOAD WAIT END, EMULATOR_FAULTED, "tensor_map: ", true},
     {BEGIN EXPECT(2048) MAP COORDINATES(0, 0) "add.u32 %r2, %r2, 16;\n" LOAD WAIT END, EMULATOR_FAULTED,
      "the mbarrier at shared+0x410 of CTA 0, which is not initialised", false},
