@@ -2,7 +2,7 @@
 
 #include "emu/tensor_map.h"
 
-#define VARIABLES ".shared .align 1024 .b8 tile[8192]; .shared .align 8 .b8 bar[8];"
+#define VARIABLES ".shared .align 8 .b8 bar[8]; .shared .align 1024 .b8 tile[8192];"
 #define BEGIN                                                                                                          \
     ".reg .pred %p<8>; .reg .b16 %h<4>; .reg .b32 %r<16>; .reg .b64 %rd<16>;\n"                                        \
     "mov.u32 %r1, %tid.x; mov.u32 %r2, bar; mov.u32 %r9, tile; mov.u32 %r8, %cluster_ctarank;\n"                       \
@@ -217,7 +217,7 @@ struct bad {
 
 static const struct bad bad_cases[] = {
     {BEGIN EXPECT(2048) MAP COORDINATES(0, 0) "add.u32 %r9, %r9, 64;\n" LOAD WAIT END, EMULATOR_FAULTED,
-     "misaligned_access: tensor copy: shared address 0x440 is not aligned to 128 bytes", false},
+     "misaligned_access: tensor copy: shared address 0x840 is not aligned to 128 bytes", false},
     {BEGIN EXPECT(2048) MAP COORDINATES(0, 0) LOAD WAIT END, EMULATOR_FAULTED, "tensor_map: ", true},
     {BEGIN EXPECT(2048) MAP COORDINATES(0, 0) "add.u32 %r2, %r2, 16;\n" LOAD WAIT END, EMULATOR_FAULTED,
      "the mbarrier at shared+0x410 of CTA 0, which is not initialised", false},
