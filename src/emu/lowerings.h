@@ -17,7 +17,7 @@ emu_lowering emu_lower_store_async;
 /* op_control.c, op_print.c */
 emu_lowering emu_lower_branch, emu_lower_branch_indexed, emu_lower_call, emu_lower_return, emu_lower_exit,
     emu_lower_trap;
-/* Calls of functions without a body: vprintf, __assertfail, malloc, free. */
+/* Calls of functions without a body: vprintf, __assertfail (ptx_external_is_emulated). */
 bool emu_lower_external_call(struct emu_lower *l, const struct ptx_function *target);
 /* op_lanes.c */
 emu_lowering emu_lower_shuffle, emu_lower_vote, emu_lower_match, emu_lower_redux, emu_lower_elect, emu_lower_activemask;

@@ -62,6 +62,11 @@ static const char *bad_modifier(struct arena *arena, const struct ptx_module *mo
     return NULL;
 }
 
+bool ptx_external_is_emulated(const char *name)
+{
+    return !strcmp(name, "vprintf") || !strcmp(name, "__assertfail"); /* op_print.c */
+}
+
 static const char *bad_call(struct arena *arena, const struct ptx_module *module, const struct ptx_function *function,
                             const struct ptx_instruction *instruction)
 {
@@ -69,7 +74,7 @@ static const char *bad_call(struct arena *arena, const struct ptx_module *module
 
     if (!target)
         return "an indirect call";
-    if (target->is_defined || !strcmp(target->name, "vprintf"))
+    if (target->is_defined || ptx_external_is_emulated(target->name))
         return NULL;
     return arena_printf(arena, "a call of %s, which is not in the module", target->name);
 }
