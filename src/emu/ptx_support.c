@@ -17,6 +17,7 @@ static const struct form {
     {PTX_OP_MMA, PTX_M_SP_ORDERED_METADATA, PTX_SUPPORT_NONE, "sparse matrices"},
     {PTX_OP_MMA, PTX_M_POPC, PTX_SUPPORT_NONE, "one-bit matrices"},
     {PTX_OP_MMA, PTX_M_BLOCK_SCALE, PTX_SUPPORT_NONE, "block scales in mma"},
+    {PTX_OP_WMMA, PTX_M_POPC, PTX_SUPPORT_NONE, "one-bit matrices"},
     {PTX_OP_LDMATRIX, PTX_M_B8X16, PTX_SUPPORT_LATER, "formats below 8 bits"},
     {PTX_OP_CP, PTX_M_IM2COL, PTX_SUPPORT_NONE, "im2col copies"},
     {PTX_OP_CP, PTX_M_IM2COL_NO_OFFS, PTX_SUPPORT_NONE, "im2col copies"},
