@@ -58,7 +58,7 @@ static bool start_runners(struct worker *worker, struct error *error)
 {
     while (worker->runner_count < worker->options.warm_runners) {
         struct runner_client **slot = &worker->runners[worker->runner_count];
-        if (!runner_client_start(worker->options.runner, worker->options.device, slot, error))
+        if (!runner_client_start(worker->options.runner, worker->options.device, NULL, slot, error))
             return false;
         worker->runner_count++;
     }
@@ -73,6 +73,8 @@ bool worker_open_device(struct worker *worker, struct error *error)
         (void)error_set(error, ERROR_NOT_FOUND, "ptxbench-runner: not found beside this program");
         return error_hint(error, "build it with 'make', or keep both programs of a bundle together");
     }
+    if (worker_emulated(worker))
+        return process_become_subreaper(error);
     /* The runners warm up while this process opens its own context. */
     if (!process_become_subreaper(error) || !start_runners(worker, error) ||
         !device_open(worker->options.device, &worker->device, error))
@@ -81,6 +83,13 @@ bool worker_open_device(struct worker *worker, struct error *error)
     worker->nvml = nvml_open(device_info(worker->device)->pci_bus_id);
     nvml_driver_version(worker->nvml, worker->driver_version, sizeof worker->driver_version);
     return true;
+}
+
+const char *worker_arch(const struct worker *worker)
+{
+    if (worker_emulated(worker))
+        return worker_emulated(worker);
+    return worker->device ? device_target(worker->device) : NULL;
 }
 
 /* Moves entry `index` to the front of the list. */
@@ -107,7 +116,9 @@ bool worker_take_workload(struct worker *worker, const struct workload *workload
     }
     if (worker->workload_count == worker->options.max_workloads)
         workload_state_close(worker->workloads[--worker->workload_count]);
-    if (!workload_state_open(worker->device, workload, worker->options.memory_share, &state, error))
+    if (!(worker_emulated(worker)
+              ? workload_state_open_host(workload, &state, error)
+              : workload_state_open(worker->device, workload, worker->options.memory_share, &state, error)))
         return false;
     worker->workloads[worker->workload_count++] = state;
     touch_workload(worker, worker->workload_count - 1);
@@ -279,6 +290,12 @@ static void record_provenance(struct evaluation_run *run)
         record->host = arena_strdup(arena, host);
     record->definition_sha256 = hash_json(arena, run->request->workload->definition->source);
     record->workload_sha256 = hash_json(arena, run->request->workload->source);
+    if (worker_emulated(worker)) {
+        record->gpu = arena_printf(arena, "the emulator (%s)", worker_emulated(worker));
+        record->protocol = "emulated: right or wrong, and which instructions run; not timed";
+        record->sandbox = arena_strdup(arena, run->ready.sandbox);
+        return;
+    }
     record->protocol = "paper: 3 x (1 correctness + 10 warm-up + 50 timed), cold L2, fresh inputs per trial, every "
                        "output compared";
     if (worker->device) {
@@ -312,6 +329,9 @@ static bool prepare(struct evaluation_run *run)
     struct error error;
 
     evaluate_progress(run, "preparing the device and the reference");
+    if (worker_emulated(run->worker))
+        return (worker_open_device(run->worker, &error) || evaluate_trouble(run, &error)) &&
+               evaluate_prepare_emulated(run);
     bool ok = worker_open_device(run->worker, &error) && settle(run->worker, &error) &&
               worker_take_workload(run->worker, run->request->workload, &run->state, &error);
     evaluate_phase(run, "prepare");
@@ -338,6 +358,10 @@ static void judge(struct evaluation_run *run)
     evaluate_phase(run, "build");
     if (!ok || !prepare(run))
         return;
+    if (worker_emulated(run->worker)) {
+        evaluate_emulated(run);
+        return;
+    }
     if (execute(run)) {
         evaluate_count(run);
         evaluate_phase(run, "count");

@@ -14,12 +14,13 @@
 struct worker;
 
 struct worker_options {
-    const char *device;  /* "cuda:0" */
+    const char *device;  /* "cuda:0", "emu:sm_90a" */
     const char *version; /* of this program, for records */
     const char *runner;  /* program; NULL: ptxbench-runner beside the executable */
     int warm_runners;    /* kept ready; 0: 2 */
     double memory_share; /* of free device memory for one workload; 0: 0.5 */
     int max_workloads;   /* kept prepared, least recently used goes; 0: 2 */
+    uint64_t sample;     /* emulated device: most clusters of a launch that run; 0: all */
 };
 
 /* Finds the tools. The device is opened by the first evaluation that needs it, so that a candidate that does not
