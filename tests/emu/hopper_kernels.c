@@ -108,7 +108,7 @@ bool hopper_gemm_run(struct emulator *emulator, const struct emulator_module *mo
     parameters.columns = ceil_div(gemm->n, 256);
     parameters.k_blocks = ceil_div(gemm->k, 64);
     int tiles = parameters.cluster_rows * parameters.columns;
-    int limit = emulator_properties(emulator)->multiprocessors / gemm->cluster;
+    int limit = gemm->one_tile ? tiles : emulator_properties(emulator)->multiprocessors / gemm->cluster;
     struct emulator_launch launch = {
         .module = module,
         .entry = only_entry(module, "gemm_kernel"),

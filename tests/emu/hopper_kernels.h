@@ -18,6 +18,7 @@ bool hopper_compile(const char *name, const char *replace, const char *with, str
 struct hopper_gemm {
     int m, n, k;
     int cluster;           /* as compiled: 2, or 1 */
+    bool one_tile;         /* a CTA for each tile of 128 x 256; false: as many as there are multiprocessors */
     const uint16_t *a, *b; /* in emulated memory */
     uint16_t *c;
     const uint64_t *sample; /* clusters to run, or NULL */
