@@ -101,6 +101,14 @@ void emu_findings_add(struct emu_findings *findings, const struct emu_finding *w
     finding->count = 0;
 }
 
+const struct emu_finding *emu_findings_root(const struct emu_findings *findings)
+{
+    for (size_t i = 0; i < findings->count; i++)
+        if (emu_code_class(findings->items[i].code) != EMU_NOTE)
+            return &findings->items[i];
+    return findings->count ? &findings->items[0] : NULL;
+}
+
 const char *emu_code_text(enum emu_code code)
 {
     return (unsigned)code < EMU_CODE_COUNT ? rows[code].text : "unknown";

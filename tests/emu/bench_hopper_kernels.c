@@ -17,7 +17,8 @@ static int fail(const struct error *error)
 int main(int argc, char **argv)
 {
     struct hopper_gemm gemm = {.cluster = 2};
-    uint64_t sample[64];
+    uint64_t clusters[64];
+    struct hopper_sample sample = {.clusters = clusters};
     struct emulator *emulator;
     struct emulator_module *module;
     struct error error = {0};
@@ -33,20 +34,19 @@ int main(int argc, char **argv)
     if (!hopper_compile("gemm_wgmma", NULL, NULL, &ptx, &error) || !emulator_new("sm_90a", &emulator, &error) ||
         !emulator_load(emulator, "gemm_wgmma", ptx.data, ptx.length, &module, &error))
         return fail(&error);
-    gemm.a = hopper_values(emulator, (size_t)gemm.m * (size_t)gemm.k, 1);
-    gemm.b = hopper_values(emulator, (size_t)gemm.n * (size_t)gemm.k, 2);
-    gemm.c = hopper_values(emulator, (size_t)gemm.m * (size_t)gemm.n, 3);
+    gemm.a = hopper_address(hopper_values(emulator, (size_t)gemm.m * (size_t)gemm.k, 1));
+    gemm.b = hopper_address(hopper_values(emulator, (size_t)gemm.n * (size_t)gemm.k, 2));
+    gemm.c = hopper_address(hopper_values(emulator, (size_t)gemm.m * (size_t)gemm.n, 3));
     if (argc > 4) {
-        gemm.sample_count = (size_t)atoi(argv[4]) < 64 ? (size_t)atoi(argv[4]) : 64;
-        for (size_t i = 0; i < gemm.sample_count; i++)
-            sample[i] = i;
-        gemm.sample = sample;
+        sample.count = (size_t)atoi(argv[4]) < 64 ? (size_t)atoi(argv[4]) : 64;
+        for (size_t i = 0; i < sample.count; i++)
+            clusters[i] = i;
     }
     for (int i = 0; i < REPETITIONS; i++) {
         AUTO_ARENA *arena = arena_new();
         struct emulator_report report;
         int64_t start = clock_now_ns();
-        if (!hopper_gemm_run(emulator, module, &gemm, arena, &report, &error))
+        if (!hopper_gemm_run(emulator, module, &gemm, argc > 4 ? &sample : NULL, arena, &report, &error))
             return fail(&error);
         double seconds = (double)(clock_now_ns() - start) * 1e-9;
         printf("outcome %d, %" PRIu64 " clusters, %" PRIu64 " warp instructions, %" PRIu64 " warps of wgmma, %.1f ms, "
