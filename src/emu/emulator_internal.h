@@ -16,7 +16,6 @@ struct emulator {
     struct emulator_schedule schedule;
     struct emu_space space;
     struct buffer printed; /* of vprintf; emptied by each launch */
-    const struct emu_hooks *hooks;
     uint64_t modules; /* that live */
 };
 

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "emu/hazard.h"
 #include "emu/lanes.h"
 #include "emu/op_control.h"
 
@@ -154,6 +155,8 @@ struct emu_cluster *emu_cluster_new(struct emu_grid *grid, uint64_t index)
         }
         cluster->live_threads += cluster->ctas[rank].threads;
     }
+    if (grid->program->uses_async && !grid->schedule.unchecked)
+        hazard_cluster_new(cluster);
     return cluster;
 }
 
@@ -181,6 +184,7 @@ void emu_cluster_free(struct emu_cluster *cluster)
         cluster->async_head = op->next;
         op->class->release(op);
     }
+    hazard_cluster_free(cluster);
     for (uint32_t rank = 0; rank < cluster->cta_count; rank++) {
         struct emu_cta *cta = &cluster->ctas[rank];
 

@@ -134,6 +134,7 @@ struct emu_warp {
     void *async_state;              /* of the asynchronous instructions; NULL until used; freed with the warp */
     void (*async_state_free)(void *state);
     void *copy_state;                  /* of cp.async; NULL until used; freed with the warp */
+    struct hazard_registers *registers; /* of wgmma in flight; NULL until used; freed with the warp */
     uint32_t carry;                    /* CC.CF of each lane */
     uint64_t cluster_phase[EMU_LANES]; /* of barrier.cluster, that the lane last arrived at */
     uint32_t special[EMU_WARP_SPECIALS][EMU_LANES];
@@ -203,17 +204,10 @@ struct emu_cluster {
     uint64_t arrived_phase; /* completed phases */
     uint32_t live_threads;
     uint32_t last_op, last_warp, last_cta; /* last arrival at barrier.cluster */
+    struct hazards *hazards;               /* hazard.h; NULL: nobody looks for hazards */
     struct emu_cluster *next;              /* resident ones */
     uint64_t instructions;                 /* since it was last scheduled */
     uint64_t progress_seen;                /* grid->progress then */
-};
-
-/* Where the hazard layer listens. Any of them may be NULL. */
-struct emu_hooks {
-    void *context;
-    void (*fence)(void *context, struct emu_warp *warp, const struct emu_op *op, uint32_t mask); /* fence.*, membar.* */
-    void (*shared_access)(void *context, struct emu_warp *warp, const struct emu_op *op, int lane,
-                          struct emu_cta *owner, uint32_t offset, uint32_t bytes, bool write);
 };
 
 struct emu_grid {
@@ -224,7 +218,6 @@ struct emu_grid {
     const struct emulator_launch *launch;
     struct emulator_schedule schedule;
     const struct emu_space *space;
-    const struct emu_hooks *hooks; /* NULL: nobody listens */
     uint8_t *parameters;           /* the entry's, registered as read-only memory during the launch */
     uint32_t parameter_bytes;
     uint32_t dynamic_base; /* shared offset */

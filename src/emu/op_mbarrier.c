@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "emu/async_groups.h"
+#include "emu/hazard.h"
 #include "emu/lower_async.h"
 
 /* What the operand list and the modifiers of an instruction say. */
@@ -142,6 +143,7 @@ static bool lane_is_complete(const struct emu_warp *warp, const struct emu_op *o
 static bool test_lanes(struct emu_warp *warp, const struct emu_op *op, uint32_t mask, struct test *test)
 {
     const struct detail *detail = op->detail;
+    const struct emu_mbarrier *known = NULL;
     uint64_t addresses[EMU_LANES];
 
     *test = (struct test){.same = true};
@@ -154,8 +156,12 @@ static bool test_lanes(struct emu_warp *warp, const struct emu_op *op, uint32_t 
 
         if (!barrier)
             return false;
-        if (lane_is_complete(warp, op, actor.lane, &barrier->state))
+        if (lane_is_complete(warp, op, actor.lane, &barrier->state)) {
+            if (barrier != known)
+                hazard_mbarrier_wait(warp, barrier->sync, barrier->state.phase);
+            known = barrier;
             test->complete |= 1u << actor.lane;
+        }
         test->same = test->same && (!test->barrier || test->barrier == barrier);
         test->barrier = barrier;
         test->cta = cta;

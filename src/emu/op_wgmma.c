@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "emu/async_groups.h"
+#include "emu/hazard.h"
 #include "emu/lower_async.h"
 #include "emu/wgmma_queue.h"
 
@@ -72,6 +73,7 @@ static enum emu_result op_wait(struct emu_warp *warp, const struct emu_op *op, u
     struct async_warpgroup *group = async_warpgroup_of(warp, op);
     if (!group)
         return EMU_FAULT;
+    hazard_products_known(warp, count);
     return group->landed >= count ? EMU_CONTINUE : emu_wait(warp, &wait_products, group, count, 0);
 }
 

@@ -6,6 +6,7 @@
 
 #include "emu/async_groups.h"
 #include "emu/fragment.h"
+#include "emu/hazard.h"
 
 enum { ALL_WARPS = (1 << WGMMA_WARPS) - 1 };
 #define POISON UINT32_C(0x7fffffff) /* NaN, also as two f16 but for the lower one's sign */
@@ -325,5 +326,6 @@ enum emu_result wgmma_issue(struct async_warpgroup *group, struct emu_warp *warp
         return EMU_CONTINUE;
     group->head = product->next;
     product->async.warp = warp;
+    hazard_product(product);
     return emu_async_submit(group->cta->cluster, &product->async);
 }

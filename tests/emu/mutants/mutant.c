@@ -73,14 +73,16 @@ bool mutant_source(enum mutant_kernel kernel, const struct mutant *mutant, struc
 
 /* Work. */
 
-/* GEMM: integers of -2..2 as bf16. MHA: values in [-1, 1). */
-static void fill(enum mutant_kernel kernel, uint16_t *values, size_t count, uint64_t seed)
+/* Everything is exact, in any order of additions: integers of -2..2; Q and K of MHA are 16 or -16, so that a row of the
+ * softmax is 1 at the highest scores, or 1 / n where n are equal, and less than 1e-9 elsewhere. */
+static void fill(enum mutant_kernel kernel, int input, uint16_t *values, size_t count)
 {
+    uint64_t seed = (uint64_t)input + 1;
+
     for (size_t i = 0; i < count; i++) {
-        uint64_t random = splitmix_next(&seed);
-        float value = kernel == MUTANT_GEMM ? (float)((int)(random >> 33) % 5 - 2)
-                                            : (float)(int32_t)(random >> 32) / 2147483648.0f;
-        values[i] = float_to_bfloat16(value);
+        uint64_t random = splitmix_next(&seed) >> 33;
+        bool sign_alone = kernel == MUTANT_MHA && input < 2;
+        values[i] = float_to_bfloat16(sign_alone ? (random % 2 ? 16.0f : -16.0f) : (float)((int)random % 5 - 2));
     }
 }
 
@@ -119,7 +121,7 @@ bool mutant_work_new(enum mutant_kernel kernel, struct mutant_work *work, struct
         return error_set(error, ERROR_MEMORY, "out of memory");
     }
     for (int i = 0; i < 3; i++)
-        fill(kernel, (uint16_t *)(void *)work->inputs[i], work->input_bytes[i] / 2, (uint64_t)i + 1);
+        fill(kernel, i, (uint16_t *)(void *)work->inputs[i], work->input_bytes[i] / 2);
     const uint16_t *in[3];
     for (int i = 0; i < 3; i++)
         in[i] = (const uint16_t *)(const void *)work->inputs[i];
