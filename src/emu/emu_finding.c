@@ -87,7 +87,7 @@ void emu_findings_add(struct emu_findings *findings, const struct emu_finding *w
         return;
 
     struct emu_finding *finding = &findings->items[findings->count++];
-    char text[1024];
+    char text[2048];
     va_list args;
 
     va_start(args, format);

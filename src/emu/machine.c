@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "emu/hazard.h"
+#include "emu/hazard_registers.h"
 #include "emu/lanes.h"
 #include "emu/op_control.h"
 
@@ -170,6 +171,7 @@ static void warp_free(struct emu_warp *warp)
     }
     free(warp->local);
     free(warp->copy_state);
+    hazard_registers_free(warp);
     if (warp->async_state_free)
         warp->async_state_free(warp->async_state);
 }

@@ -33,6 +33,8 @@ struct emu_wait_class {
     bool (*ready)(const struct emu_warp *warp, const struct emu_group *group);
     /* Completes "warp 3 waits for ": object, counts, the last arrival. One line. */
     void (*describe)(const struct emu_warp *warp, const struct emu_group *group, struct buffer *out);
+    /* How likely this wait is the cause when nothing goes on, 1 to 3; NULL: 1. */
+    uint32_t (*suspicion)(const struct emu_warp *warp, const struct emu_group *group);
     bool retry;        /* the instruction runs again when the wait is over; else it is complete */
     bool may_time_out; /* mbarrier.try_wait: with nothing left to do the instruction is retried with timed_out set */
     bool merges;       /* waits for other lanes of the warp: groups at the same place join, and the wait is over */

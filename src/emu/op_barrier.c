@@ -48,8 +48,14 @@ static void describe_bar(const struct emu_warp *warp, const struct emu_group *gr
         buffer_printf(out, " (%u threads have exited)", warp->cta->threads - warp->cta->live_threads);
 }
 
+static uint32_t suspect_bar(const struct emu_warp *warp, const struct emu_group *group)
+{
+    (void)warp, (void)group;
+    return 2; /* some threads have arrived */
+}
+
 static const struct emu_wait_class wait_bar = {
-    .name = "named barrier", .ready = bar_is_complete, .describe = describe_bar};
+    .name = "named barrier", .ready = bar_is_complete, .describe = describe_bar, .suspicion = suspect_bar};
 
 /* Those who wait at a barrier learn what all who arrived know. */
 static void tell_waiting(struct emu_cta *cta, const struct emu_wait_class *class, const struct emu_barrier *barrier)

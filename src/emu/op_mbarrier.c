@@ -195,8 +195,23 @@ static void describe_wait(const struct emu_warp *warp, const struct emu_group *g
     emu_mbarrier_describe(&warp->cta->cluster->ctas[group->wait.value[1]], barrier, out);
 }
 
-static const struct emu_wait_class wait_phase = {
-    .name = "mbarrier", .ready = phase_is_over, .describe = describe_wait, .retry = true, .may_time_out = true};
+/* Bytes that do not come while all threads have arrived; or some arrivals, but not all. */
+static uint32_t suspect_wait(const struct emu_warp *warp, const struct emu_group *group)
+{
+    const struct mbarrier *state = &((const struct emu_mbarrier *)group->wait.object)->state;
+
+    (void)warp;
+    if (state->tx != 0)
+        return 3;
+    return state->pending < state->expected ? 2 : 1;
+}
+
+static const struct emu_wait_class wait_phase = {.name = "mbarrier",
+                                                 .ready = phase_is_over,
+                                                 .describe = describe_wait,
+                                                 .suspicion = suspect_wait,
+                                                 .retry = true,
+                                                 .may_time_out = true};
 
 /* Lanes that wait for several barriers: whichever moves first. */
 static bool something_happened(const struct emu_warp *warp, const struct emu_group *group)

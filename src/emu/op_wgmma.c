@@ -4,6 +4,7 @@
 
 #include "emu/async_groups.h"
 #include "emu/hazard.h"
+#include "emu/hazard_registers.h"
 #include "emu/lower_async.h"
 #include "emu/wgmma_queue.h"
 
@@ -24,7 +25,10 @@ static enum emu_result op_fence(struct emu_warp *warp, const struct emu_op *op, 
     enum emu_result result;
 
     (void)mask;
-    return emu_converged(warp, op, UINT32_MAX, &result) ? EMU_CONTINUE : result;
+    if (!emu_converged(warp, op, UINT32_MAX, &result))
+        return result;
+    hazard_registers_fence(warp);
+    return EMU_CONTINUE;
 }
 
 static enum emu_result op_commit(struct emu_warp *warp, const struct emu_op *op, uint32_t mask)
@@ -74,6 +78,7 @@ static enum emu_result op_wait(struct emu_warp *warp, const struct emu_op *op, u
     if (!group)
         return EMU_FAULT;
     hazard_products_known(warp, count);
+    hazard_registers_wait(warp, count);
     return group->landed >= count ? EMU_CONTINUE : emu_wait(warp, &wait_products, group, count, 0);
 }
 

@@ -38,18 +38,25 @@ enum emu_result emu_report(struct emu_warp *warp, const struct emu_op *op, int l
     return emu_code_class(code) == EMU_ERROR ? EMU_FAULT : EMU_CONTINUE;
 }
 
+static const char *file_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
 const char *emu_place(const struct emu_program *program, uint32_t op_index, char *out, size_t size)
 {
     const struct ptx_instruction *ptx = emu_op_ptx(program, &program->ops[op_index]);
     struct ptx_source source;
 
-    if (ptx_source_of(program->module, ptx, &source) && source.file) {
-        const char *slash = strrchr(source.file, '/');
-
-        snprintf(out, size, "%s:%u", slash ? slash + 1 : source.file, source.line);
-    } else {
+    if (!ptx_source_of(program->module, ptx, &source) || !source.file)
         snprintf(out, size, "PTX line %u", ptx->line);
-    }
+    else if (source.caller_file)
+        snprintf(out, size, "%s:%u (inlined at %s:%u)", file_of(source.file), source.line, file_of(source.caller_file),
+                 source.caller_line);
+    else
+        snprintf(out, size, "%s:%u", file_of(source.file), source.line);
     return out;
 }
 
@@ -123,11 +130,31 @@ static void print_waiters(struct buffer *out, const struct emu_grid *grid, const
     group->wait.class->describe(waiters->warp, group, out);
 }
 
+static uint32_t suspicion_of(const struct waiters *waiters)
+{
+    const struct emu_wait_class *class = waiters->group->wait.class;
+
+    return class && class->suspicion ? class->suspicion(waiters->warp, waiters->group) : 1;
+}
+
+static void put_suspect_first(struct waiters *list, size_t count)
+{
+    size_t first = 0;
+    struct waiters suspect;
+
+    for (size_t i = 1; i < count; i++)
+        if (suspicion_of(&list[i]) > suspicion_of(&list[first]))
+            first = i;
+    suspect = list[first];
+    memmove(list + 1, list, first * sizeof *list);
+    list[0] = suspect;
+}
+
 void emu_report_deadlock(struct emu_grid *grid, bool spinning)
 {
     struct waiters list[WAITERS_MAX];
     size_t count = 0, left_out = 0;
-    AUTO_BUFFER text = buffer_new(900);
+    AUTO_BUFFER text = buffer_new(1500);
 
     for (const struct emu_cluster *cluster = grid->resident; cluster; cluster = cluster->next) {
         for (uint32_t rank = 0; rank < cluster->cta_count; rank++) {
@@ -141,6 +168,7 @@ void emu_report_deadlock(struct emu_grid *grid, bool spinning)
     }
     if (!count)
         return;
+    put_suspect_first(list, count);
     for (size_t i = 0; i < count; i++)
         print_waiters(&text, grid, &list[i]);
     if (left_out)
