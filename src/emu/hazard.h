@@ -63,6 +63,10 @@ void hazard_copies_known(struct emu_warp *warp, uint64_t count);
 void hazard_access(struct emu_warp *warp, const struct emu_op *op, int lane, struct emu_cta *owner, uint32_t offset,
                    uint32_t bytes, bool write);
 
+/* Something that the warp does to another CTA of the cluster: that CTA must not exit before it knows of it. */
+void hazard_remote(struct emu_warp *warp, const struct emu_op *op, struct emu_cta *owner);
+void hazard_cta_exit(struct emu_cta *cta);
+
 /* Asynchronous operations when they are issued. */
 void hazard_copy(struct bulk_copy *copy);
 void hazard_product(const struct wgmma_product *product);

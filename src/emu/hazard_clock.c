@@ -49,6 +49,7 @@ static void cta_new(const struct emu_cta *cta, struct hazard_cta *state)
 
     state->blocks = emu_async_allocate(blocks * sizeof *state->blocks);
     state->granules = emu_async_allocate(blocks * HAZARD_GRANULES * sizeof *state->granules);
+    state->remotes = emu_async_allocate(cta->cluster->hazards->warps * sizeof *state->remotes);
     state->tile_count = 1;
     state->reads_begin = UINT32_MAX;
 }
@@ -90,6 +91,7 @@ void hazard_cluster_free(struct emu_cluster *cluster)
     for (uint32_t i = 0; i < cluster->cta_count; i++) {
         free(hazards->ctas[i].blocks);
         free(hazards->ctas[i].granules);
+        free(hazards->ctas[i].remotes);
         free(hazards->ctas[i].tiles);
     }
     free(hazards->cluster_pending.known);
@@ -226,6 +228,40 @@ void hazard_fence_proxy(struct emu_warp *warp)
     for (uint32_t i = 0; i < hazards->warps; i++)
         own->fenced[i] = own->known[i];
     own->known[hazard_warp_index(warp)]++;
+}
+
+void hazard_remote(struct emu_warp *warp, const struct emu_op *op, struct emu_cta *owner)
+{
+    uint32_t index;
+
+    if (!hazards_of(warp) || owner == warp->cta)
+        return;
+    index = hazard_warp_index(warp);
+    hazard_cta_of(owner)->remotes[index] =
+        (struct hazard_remote){.epoch = clock_of(warp)->known[index], .warp = warp, .op = op};
+}
+
+static bool knows_of(const struct emu_cta *cta, uint32_t column, uint32_t epoch)
+{
+    for (uint32_t i = 0; i < cta->warp_count; i++)
+        if (clock_of(&cta->warps[i])->known[column] >= epoch)
+            return true;
+    return false;
+}
+
+void hazard_cta_exit(struct emu_cta *cta)
+{
+    const struct hazards *hazards = cta->cluster->hazards;
+
+    for (uint32_t i = 0; hazards && i < hazards->warps; i++) {
+        const struct hazard_remote *remote = &hazard_cta_of(cta)->remotes[i];
+
+        if (remote->epoch && !knows_of(cta, i, remote->epoch))
+            (void)emu_report(remote->warp, remote->op, -1, EMU_COPY_AFTER_EXIT,
+                             "CTA %u of the cluster may exit before this reaches its shared memory: none of its threads "
+                             "waits for it",
+                             cta->rank);
+    }
 }
 
 static void raise(struct emu_warp *warp, uint32_t column, uint64_t count)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "emu/async_groups.h"
+#include "emu/hazard_coverage.h"
 #include "emu/hazard_state.h"
 
 static uint32_t op_index(const struct emu_warp *warp, const struct emu_op *op)
@@ -246,6 +247,7 @@ void hazard_access(struct emu_warp *warp, const struct emu_op *op, int lane, str
     if (!hazards_of(warp))
         return;
     view = hazard_view_of(warp, op, lane);
+    hazard_remote(warp, op, owner);
     cta = hazard_cta_of(owner);
     index = hazard_warp_index(warp);
     for (uint32_t at = offset & ~(HAZARD_GRANULE_BYTES - 1u); at < offset + bytes; at += HAZARD_GRANULE_BYTES) {
@@ -380,6 +382,7 @@ void hazard_copy(struct bulk_copy *copy)
     if (!hazards_of(warp))
         return;
     view = hazard_view_of(warp, copy->async.op, copy->lane);
+    hazard_coverage_copy(copy);
     if (shared_source && !copy->has_barrier)
         copy_out(&view, copy, hazard_copy_column(warp), (uint32_t)copy->index + 1);
     else if (shared_source)

@@ -72,7 +72,15 @@ struct hazard_operand {
     uint64_t geometry; /* of the tile that its layout was compared with */
 };
 
+/* The last access or arrival of a warp of another CTA. */
+struct hazard_remote {
+    uint32_t epoch; /* 0: none */
+    struct emu_warp *warp;
+    const struct emu_op *op;
+};
+
 struct hazard_cta {
+    struct hazard_remote *remotes; /* by warp of the cluster */
     struct hazard_block *blocks;
     struct hazard_granule *granules;
     struct hazard_tile *tiles; /* [0] is not used */

@@ -230,6 +230,7 @@ struct emu_grid {
     uint64_t async_sequence;
     uint64_t progress; /* counts everything that may let somebody else go on: stores, arrivals, exits, landings */
     uint64_t random;
+    struct hazard_coverage *coverage;                              /* of tensors by copies (hazard_coverage.h) */
     uint64_t clock_reads;                                          /* they make clocks advance within a quantum */
     uint64_t *op_executions;                                       /* [program->op_count] */
     void (*print)(void *context, const char *text, size_t length); /* vprintf; NULL: dropped */
@@ -285,7 +286,7 @@ enum emu_result emu_warp_sync(struct emu_warp *warp, const struct emu_op *op, ui
 enum emu_result emu_report(struct emu_warp *warp, const struct emu_op *op, int lane, enum emu_code code,
                            const char *format, ...) PRINTF_LIKE(5, 6);
 
-/* "kernel.cu:12" or "line 40 of the PTX" of an op; text in `out`. Returns `out`. */
+/* "kernel.cu:12 (inlined at :40, :71)" or "PTX line 40" of an op; text in `out`. Returns `out`. */
 const char *emu_place(const struct emu_program *program, uint32_t op_index, char *out, size_t size);
 
 /*

@@ -171,6 +171,7 @@ enum emu_result emu_mbarrier_arrive(const struct emu_actor *actor, struct emu_ct
                          offset, cta->rank);
     if (token)
         *token = mbarrier_token(&barrier->state);
+    hazard_remote(actor->warp, actor->op, cta);
     hazard_mbarrier_arrive(actor->warp, barrier->sync);
     uint64_t phase = barrier->state.phase;
     enum mbarrier_status status = mbarrier_arrive(&barrier->state, count, drop);

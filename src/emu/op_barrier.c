@@ -288,6 +288,8 @@ void emu_barrier_lanes_exit(struct emu_warp *warp)
     struct emu_cta *cta = warp->cta;
 
     complete_cluster(cta->cluster);
+    if (!cta->live_threads)
+        hazard_cta_exit(cta);
     for (uint32_t i = 0; i < EMU_BARRIERS && !warp->live; i++) {
         struct emu_barrier *barrier = &cta->barriers[i];
 

@@ -66,6 +66,20 @@ static void describe_products(const struct emu_warp *warp, const struct emu_grou
 static const struct emu_wait_class wait_products = {
     .name = "wgmma groups", .ready = products_have_landed, .describe = describe_products};
 
+/* A wait for everything, or one without any commit before it, is meant to cover what was issued. */
+static enum emu_result check_committed(struct emu_warp *warp, const struct emu_op *op)
+{
+    const struct async_warp *state = emu_async_warp(warp);
+    const struct async_groups *groups = &state->wgmma_groups;
+    uint64_t committed = groups->count ? groups->boundary[(groups->count - 1) % ASYNC_GROUPS_MAX] : 0;
+
+    if (!warp->cta->cluster->hazards || state->wgmma_issued == committed || (op->immediate && groups->count))
+        return EMU_CONTINUE;
+    return emu_report(warp, op, -1, EMU_NOT_COMMITTED,
+                      "this wait does not cover the last %" PRIu64 " wgmma of the warp: no commit_group stands behind them",
+                      state->wgmma_issued - committed);
+}
+
 static enum emu_result op_wait(struct emu_warp *warp, const struct emu_op *op, uint32_t mask)
 {
     uint64_t count = async_groups_target(&emu_async_warp(warp)->wgmma_groups, op->immediate);
@@ -76,6 +90,8 @@ static enum emu_result op_wait(struct emu_warp *warp, const struct emu_op *op, u
         return result;
     struct async_warpgroup *group = async_warpgroup_of(warp, op);
     if (!group)
+        return EMU_FAULT;
+    if (check_committed(warp, op) == EMU_FAULT)
         return EMU_FAULT;
     hazard_products_known(warp, count);
     hazard_registers_wait(warp, count);

@@ -6,6 +6,8 @@
 
 #include "emu/machine_new.h"
 
+enum { INLINED_MAX = 4 }; /* callers that a place names */
+
 static struct emu_finding finding_at(const struct emu_grid *grid, uint32_t op_index, enum emu_code code)
 {
     const struct emu_program *program = grid->program;
@@ -38,6 +40,18 @@ enum emu_result emu_report(struct emu_warp *warp, const struct emu_op *op, int l
     return emu_code_class(code) == EMU_ERROR ? EMU_FAULT : EMU_CONTINUE;
 }
 
+void emu_report_grid(struct emu_grid *grid, uint32_t op_index, enum emu_code code, const char *format, ...)
+{
+    struct emu_finding finding = finding_at(grid, op_index, code);
+    char text[1024];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    emu_findings_add(grid->findings, &finding, "%s", text);
+}
+
 static const char *file_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -48,15 +62,29 @@ static const char *file_of(const char *path)
 const char *emu_place(const struct emu_program *program, uint32_t op_index, char *out, size_t size)
 {
     const struct ptx_instruction *ptx = emu_op_ptx(program, &program->ops[op_index]);
+    const struct ptx_module *module = program->module;
     struct ptx_source source;
+    size_t used;
 
-    if (!ptx_source_of(program->module, ptx, &source) || !source.file)
-        snprintf(out, size, "PTX line %u", ptx->line);
-    else if (source.caller_file)
-        snprintf(out, size, "%s:%u (inlined at %s:%u)", file_of(source.file), source.line, file_of(source.caller_file),
-                 source.caller_line);
-    else
-        snprintf(out, size, "%s:%u", file_of(source.file), source.line);
+    if (!ptx_source_of(module, ptx, &source) || !source.file) {
+        (void)snprintf(out, size, "PTX line %u", ptx->line);
+        return out;
+    }
+    used = (size_t)snprintf(out, size, "%s:%u", file_of(source.file), source.line);
+    const struct ptx_location *at = &module->locations[ptx->location];
+    const char *closed = "";
+
+    for (int depth = 0; depth < INLINED_MAX && at->caller < module->location_count && used < size; depth++) {
+        const struct ptx_location *caller = &module->locations[at->caller];
+        const char *file = caller->file == at->file ? "" : ptx_file_name(module, caller->file);
+
+        used += (size_t)snprintf(out + used, size - used, "%s%s:%u", depth ? ", " : " (inlined at ",
+                                 file ? file_of(file) : "", caller->line);
+        at = caller;
+        closed = ")";
+    }
+    if (used < size)
+        (void)snprintf(out + used, size - used, "%s", closed);
     return out;
 }
 

@@ -7,6 +7,7 @@
 #include "base/splitmix.h"
 #include "emu/groups.h"
 #include "emu/hazard.h"
+#include "emu/hazard_coverage.h"
 #include "emu/machine_new.h"
 
 enum {
@@ -295,6 +296,10 @@ bool emu_grid_run(struct emu_grid *grid, struct emulator_report *report)
     grid->random = grid->schedule.seed;
 
     bool ok = run_queue(&queue, report);
+
+    if (ok && report->outcome == EMULATOR_COMPLETED)
+        hazard_coverage_end(grid);
+    hazard_coverage_free(grid);
 
     while (grid->resident)
         retire(&queue, &grid->resident);

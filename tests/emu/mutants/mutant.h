@@ -52,7 +52,7 @@ enum {
     MUTANT_GEMM_M = 256,
     MUTANT_GEMM_N = 512,
     MUTANT_GEMM_K = 320,
-    MUTANT_MHA_LENGTH = 640, /* one head; four blocks of keys, five of queries */
+    MUTANT_MHA_LENGTH = 600, /* one head; four blocks of keys, five of queries */
     MUTANT_MHA_DIM = 128
 };
 

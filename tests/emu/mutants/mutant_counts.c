@@ -60,6 +60,15 @@ void mutant_counts_set_device(json_object *counts, const char *device)
     json_put_string(counts, "device", device);
 }
 
+bool mutant_counts_agree(json_object *counts, const struct mutant *mutant)
+{
+    json_object *row = row_of(counts, mutant), *emulator = json_object_object_get(row, "emulator");
+    json_object *gpu = json_object_object_get(row, "gpu");
+
+    return json_object_is_type(emulator, json_type_int) && json_object_is_type(gpu, json_type_int) &&
+           json_object_get_uint64(emulator) == json_object_get_uint64(gpu);
+}
+
 bool mutant_counts_check(json_object *counts, const struct mutant *mutant, size_t wrong, struct error *error)
 {
     json_object *row = row_of(counts, mutant), *emulator = json_object_object_get(row, "emulator");

@@ -19,6 +19,9 @@ void mutant_counts_set_emulator(json_object *counts, const struct mutant *mutant
 void mutant_counts_set_gpu(json_object *counts, const struct mutant *mutant, size_t wrong, const char *failure);
 void mutant_counts_set_device(json_object *counts, const char *device);
 
+/* Whether emulator and GPU have the same number. */
+bool mutant_counts_agree(json_object *counts, const struct mutant *mutant);
+
 /* Holds a count of the emulator to the file's: its own, and the GPU's where that is known. */
 MUST_CHECK bool mutant_counts_check(json_object *counts, const struct mutant *mutant, size_t wrong,
                                     struct error *error);

@@ -56,8 +56,8 @@ const struct mutant mutants[] = {
     /* Results used too early. */
     {GEMM("one group in flight before the epilogue"), EDIT("wgmma_wait<0>();", "wgmma_wait<1>();"),
      .code = "register_in_flight", .line = "cvt.rn.bf16x2.f32"},
-    {GEMM("products are not committed"), EDIT("            wgmma_commit();\n", "\n"), .code = "register_in_flight",
-     .line = "cvt.rn.bf16x2.f32"},
+    {GEMM("products are not committed"), EDIT("            wgmma_commit();\n", "\n"), .code = "wgmma_not_committed",
+     .line = "wgmma_wait<1>()"},
     {GEMM("no wait for the full barrier"),
      EDIT("            barrier_wait(&shared.full[ring.stage], ring.parity);\n", "\n"), .code = "copy_not_awaited",
      .line = "wgmma_m64n256k16(d, a"},
@@ -81,12 +81,6 @@ const struct mutant mutants[] = {
     {MHA("output is scaled in flight"),
      EDIT("            wgmma_wait<0>();\n            wgmma_pin(o);", "\n            wgmma_pin(o);"),
      .code = "register_in_flight", .line = "o[i] *= factor"},
-    {MHA("probabilities are replaced in flight"),
-     EDIT("            softmax.step(s, scale_log2, factor);\n            wgmma_wait<0>();\n            wgmma_pin(o);\n"
-          "            wgmma_pin(p);",
-          "            softmax.step(s, scale_log2, factor);\n            probabilities_pack(p, s); /* here */\n"
-          "            wgmma_pin(p);\n            wgmma_wait<0>();\n            wgmma_pin(o);\n"),
-     .code = "register_in_flight", .line = "pack_bf16(s[i * 2]"},
     {MHA("output is stored in flight"),
      EDIT("        wgmma_wait<0>();\n        wgmma_pin(o);\n        "
           "barrier_arrive_warp(&shared.v_empty[v_ring.stage]);\n"
@@ -195,7 +189,7 @@ const struct mutant mutants[] = {
     {MHA("turn barrier of 288 threads"),
      EDIT("named_barrier_sync(BARRIER_TURN + consumer, CONSUMERS * WARPGROUP)",
           "named_barrier_sync(BARRIER_TURN + consumer, CONSUMERS * WARPGROUP + 32)"),
-     .code = "barrier_count", .line = "turn_"},
+     .code = "barrier_count", .line = "named_barrier_sync(BARRIER_TURN"},
 
     /* Bounds and the host. */
     {MHA("log-sum-exp out of bounds"), EDIT("lane % 4 == 0 && query < problem.sequence", "lane % 4 == 0"),
@@ -258,7 +252,7 @@ const struct mutant mutants[] = {
      EDIT("origin.row + static_cast<int>(consumer) * ROWS_PER_CONSUMER, buffer", "origin.row, buffer"),
      .code = "tensor_coverage", .line = "tma_store(c_map", .layout = false},
     {MHA("the wrong block of V"), EDIT("v_map, (block + 1) * KEYS", "v_map, block * KEYS"), .code = "tensor_coverage",
-     .line = "load_rows<D, KEYS>(shared.v", .layout = true},
+     .line = "tma_load(to[span]", .layout = true},
     {MHA("the first span of K twice"), EDIT("tma_load(to[span], map, span * SPAN,", "tma_load(to[span], map, 0,"),
      .code = "tensor_coverage", .line = "tma_load(to[span]", .layout = true},
     {MHA("outputs eight rows too low"),
