@@ -1,8 +1,9 @@
 /*
- * mutant_counts CUBINS COUNTS.json: how many elements a GPU gets wrong under each of the defects of tests/emu/mutants.
+ * mutant_counts CUBINS COUNTS.json [layout]: how many elements a GPU gets wrong under each of the defects of tests/emu/mutants, or
+ * under those of layouts and coordinates alone.
  * mutant_counts --cubins CUBINS: compiles the defects there instead; needs nvcc and no GPU.
  *
- * Every defect runs in a process of its own, which is killed after 20 s: some of them hang, and some leave a context that
+ * Every defect runs in a process of its own, which is killed after 8 s: some of them hang, and some leave a context that
  * is of no more use. COUNTS.json (tests/data/mutants/sm_90a.json) gets the numbers; what it knows of the emulator stays.
  * Prints each layout mutant whose number is not the emulator's; exit status 0 when there is none.
  *
@@ -229,16 +230,19 @@ static bool record(const char *program, const char *folder, size_t index, json_o
     return true;
 }
 
-static bool run_all(const char *program, const char *folder, const char *path, int *differences, struct error *error)
+static bool run_all(const char *program, const char *folder, const char *path, bool layout, int *differences,
+                    struct error *error)
 {
     AUTO_JSON_OBJECT *counts = mutant_counts_read(path, error);
 
     if (!counts)
         return false;
-    for (size_t i = 0; i < mutant_count; i++)
-        if ((!mutants[i].freed_output && !record(program, folder, i, counts, error)) ||
-            !json_write_file(counts, path, error))
+    for (size_t i = 0; i < mutant_count; i++) {
+        if (mutants[i].freed_output || (layout && !mutants[i].layout))
+            continue;
+        if (!record(program, folder, i, counts, error) || !json_write_file(counts, path, error))
             return false;
+    }
     for (size_t i = 0; i < mutant_count; i++)
         if (mutants[i].layout && !mutant_counts_agree(counts, &mutants[i])) {
             printf("DIFFERS %s\n", mutants[i].name);
@@ -257,10 +261,10 @@ int main(int argc, char **argv)
         ok = compile_all(argv[2], &error);
     else if (argc == 4 && !strcmp(argv[1], "--one"))
         ok = run_one(argv[2], strtoul(argv[3], NULL, 10), &error);
-    else if (argc == 3)
-        ok = run_all(argv[0], argv[1], argv[2], &differences, &error);
+    else if (argc == 3 || (argc == 4 && !strcmp(argv[3], "layout")))
+        ok = run_all(argv[0], argv[1], argv[2], argc == 4, &differences, &error);
     else
-        return (void)fprintf(stderr, "usage: mutant_counts CUBINS COUNTS.json | --cubins CUBINS\n"), 64;
+        return (void)fprintf(stderr, "usage: mutant_counts CUBINS COUNTS.json [layout] | --cubins CUBINS\n"), 64;
     if (!ok)
         (void)fprintf(stderr, "mutant_counts: %s\n", error.message);
     return ok ? differences != 0 : 2;

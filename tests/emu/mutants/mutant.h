@@ -14,7 +14,7 @@
 #include "base/error.h"
 
 enum mutant_kernel { MUTANT_GEMM, MUTANT_MHA };
-enum { MUTANT_EDITS_MAX = 3, MUTANT_SECONDS = 20 };
+enum { MUTANT_EDITS_MAX = 3, MUTANT_SECONDS = 8 };
 
 struct mutant_edit {
     const char *replace, *with; /* the first occurrence */
