@@ -56,7 +56,7 @@ enum emu_class { EMU_ERROR, EMU_HAZARD, EMU_NOTE };
       "put a barrier between the threads that write shared memory and the one whose copy or wgmma reads it")           \
     X(EMU_REGISTER_IN_FLIGHT, "register_in_flight", EMU_HAZARD,                                                        \
       "commit the wgmma and wait for its group (wgmma.wait_group) before its registers are touched")                   \
-    X(EMU_NOT_COMMITTED, "wgmma_not_committed", EMU_HAZARD, "put wgmma.commit_group between the wgmma and the wait")     \
+    X(EMU_NOT_COMMITTED, "wgmma_not_committed", EMU_HAZARD, "put wgmma.commit_group between the wgmma and the wait")   \
     X(EMU_WGMMA_FENCE, "missing_wgmma_fence", EMU_HAZARD,                                                              \
       "put wgmma.fence.sync.aligned between the writes to these registers and the first wgmma")                        \
     X(EMU_UNINITIALISED_ACCUMULATOR, "uninitialised_accumulator", EMU_HAZARD,                                          \

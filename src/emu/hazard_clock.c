@@ -257,10 +257,11 @@ void hazard_cta_exit(struct emu_cta *cta)
         const struct hazard_remote *remote = &hazard_cta_of(cta)->remotes[i];
 
         if (remote->epoch && !knows_of(cta, i, remote->epoch))
-            (void)emu_report(remote->warp, remote->op, -1, EMU_COPY_AFTER_EXIT,
-                             "CTA %u of the cluster may exit before this reaches its shared memory: none of its threads "
-                             "waits for it",
-                             cta->rank);
+            (void)emu_report(
+                remote->warp, remote->op, -1, EMU_COPY_AFTER_EXIT,
+                "CTA %u of the cluster may exit before this reaches its shared memory: none of its threads "
+                "waits for it",
+                cta->rank);
     }
 }
 

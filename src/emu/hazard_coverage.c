@@ -16,7 +16,7 @@ struct hazard_coverage {
     struct hazard_coverage *next;
     struct tensor_map map;
     bool store;
-    bool twice; /* some elements were stored more than once */
+    bool twice;  /* some elements were stored more than once */
     uint32_t op; /* the last copy */
     uint64_t row_granules, rows;
     uint64_t *touched; /* a bit for each 16 bytes */
@@ -88,7 +88,8 @@ void hazard_coverage_copy(const struct bulk_copy *copy)
 static void print_coordinates(const struct hazard_coverage *coverage, uint64_t granule, char *out, size_t size)
 {
     uint64_t row = granule / coverage->row_granules;
-    uint64_t element = granule % coverage->row_granules * GRANULE_BYTES * 8 / (uint64_t)tensor_map_type_bits(coverage->map.type);
+    uint64_t element =
+        granule % coverage->row_granules * GRANULE_BYTES * 8 / (uint64_t)tensor_map_type_bits(coverage->map.type);
     size_t used = (size_t)snprintf(out, size, "(%" PRIu64, element);
 
     for (int i = 1; i < coverage->map.rank && used < size; i++) {

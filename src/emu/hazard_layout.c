@@ -62,13 +62,14 @@ static void report_spot(const struct layout *layout, int line, int chunk, uint32
 
     print_coordinates(spot, found, sizeof found);
     print_coordinates(&layout->first, first, sizeof first);
-    (void)emu_report(layout->view->warp, layout->view->op, -1, EMU_DESCRIPTOR_TILE,
-                     "matrix %c: element (row %d, k %d) is read from shared+0x%x, which holds tensor coordinates %s of "
-                     "the copy at %s; from (row 0, k 0) at %s on, that is another one: stride offset %u, leading offset "
-                     "%u, %s-major",
-                     layout->name, operand->mn_major ? inner : line, operand->mn_major ? line : inner, address, found,
-                     place_of(layout->view, spot->tile, place), first, d->stride_offset, d->leading_offset,
-                     operand->mn_major ? "MN" : "K");
+    (void)emu_report(
+        layout->view->warp, layout->view->op, -1, EMU_DESCRIPTOR_TILE,
+        "matrix %c: element (row %d, k %d) is read from shared+0x%x, which holds tensor coordinates %s of "
+        "the copy at %s; from (row 0, k 0) at %s on, that is another one: stride offset %u, leading offset "
+        "%u, %s-major",
+        layout->name, operand->mn_major ? inner : line, operand->mn_major ? line : inner, address, found,
+        place_of(layout->view, spot->tile, place), first, d->stride_offset, d->leading_offset,
+        operand->mn_major ? "MN" : "K");
 }
 
 /* Whether a chunk in the tile of the first one is where the box says. */
@@ -139,9 +140,8 @@ static bool find_k(const struct hazard_cta *cta, const struct smem_operand *oper
     if (!find_spot(cta, smem_operand_chunk(operand, 0, 0), &spot))
         return false;
     tensor_tile_row_at(&spot.tile->tile, spot.row, &row);
-    *k = operand->mn_major
-             ? row.coordinate[1]
-             : row.coordinate[0] + spot.column * HAZARD_GRANULE_BYTES / spot.tile->tile.element_bytes;
+    *k = operand->mn_major ? row.coordinate[1]
+                           : row.coordinate[0] + spot.column * HAZARD_GRANULE_BYTES / spot.tile->tile.element_bytes;
     *tile = spot.tile;
     return true;
 }

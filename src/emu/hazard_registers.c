@@ -9,10 +9,10 @@ enum { REGISTERS_MAX = 16384 }; /* watched, of a program */
 
 struct hazard_registers {
     uint32_t fences;
-    uint32_t waited;     /* products known to be complete */
-    uint32_t *in_d;      /* by register: last product, from 1, that accumulates into it */
-    uint32_t *in_a;      /* that reads it */
-    uint32_t *written;   /* fences before the last write by something else, plus 1; 0: none */
+    uint32_t waited;   /* products known to be complete */
+    uint32_t *in_d;    /* by register: last product, from 1, that accumulates into it */
+    uint32_t *in_a;    /* that reads it */
+    uint32_t *written; /* fences before the last write by something else, plus 1; 0: none */
     uint8_t *is_defined;
 };
 
@@ -160,7 +160,8 @@ static void report_touch(struct emu_warp *warp, const struct emu_op *op, bool wr
 {
     (void)emu_report(warp, op, -1, EMU_REGISTER_IN_FLIGHT,
                      "%s a register that a wgmma in flight %s: no wgmma.wait_group has covered it yet",
-                     write ? "this overwrites" : "this reads", accumulator ? "accumulates into" : "reads matrix A from");
+                     write ? "this overwrites" : "this reads",
+                     accumulator ? "accumulates into" : "reads matrix A from");
 }
 
 static enum emu_result op_watched(struct emu_warp *warp, const struct emu_op *op, uint32_t mask)

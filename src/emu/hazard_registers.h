@@ -13,9 +13,9 @@
 
 /* The watched registers of an operation, by number. */
 struct emu_watch {
-    emu_handler *run;                    /* of the operation itself; NULL: a wgmma, which calls hazard_registers_product */
-    uint16_t write_count, read_count;    /* a wgmma: accumulators, A registers */
-    const uint16_t *registers;           /* written ones, then those read */
+    emu_handler *run;                 /* of the operation itself; NULL: a wgmma, which calls hazard_registers_product */
+    uint16_t write_count, read_count; /* a wgmma: accumulators, A registers */
+    const uint16_t *registers;        /* written ones, then those read */
 };
 
 /* Numbers the registers of the function that has just been lowered and puts the checks in place. */
@@ -24,8 +24,8 @@ void hazard_registers_watch(struct emu_lower *l);
 /* A wgmma that the warp issues as its product number `index`. `zero_d`: scale-d is 0. */
 void hazard_registers_product(struct emu_warp *warp, const struct emu_op *op, uint64_t index, bool zero_d);
 
-void hazard_registers_fence(struct emu_warp *warp);                 /* wgmma.fence */
-void hazard_registers_wait(struct emu_warp *warp, uint64_t count);  /* the first `count` products are complete */
+void hazard_registers_fence(struct emu_warp *warp);                /* wgmma.fence */
+void hazard_registers_wait(struct emu_warp *warp, uint64_t count); /* the first `count` products are complete */
 void hazard_registers_free(struct emu_warp *warp);
 
 #endif

@@ -136,10 +136,11 @@ static void check_written(const struct hazard_view *view, const struct hazard_ev
 
     if (!is_generic(view, write)) {
         if (!hazard_knows(view, write->column, write->epoch))
-            (void)emu_report(view->warp, view->op, view->lane, EMU_COPY_NOT_AWAITED,
-                             "%s reads shared+0x%x, where the copy at %s may still be writing: nobody has waited for its "
-                             "mbarrier",
-                             what, offset, place_of(view, write->op, place));
+            (void)emu_report(
+                view->warp, view->op, view->lane, EMU_COPY_NOT_AWAITED,
+                "%s reads shared+0x%x, where the copy at %s may still be writing: nobody has waited for its "
+                "mbarrier",
+                what, offset, place_of(view, write->op, place));
         return;
     }
     if (!hazard_knows(view, write->column, write->epoch))
@@ -232,9 +233,10 @@ static void check_copied(const struct hazard_view *view, const struct hazard_eve
     if (!write)
         check_written(view, last, offset, "this");
     else if (!hazard_knows(view, last->column, last->epoch))
-        (void)emu_report(view->warp, view->op, view->lane, EMU_COPY_NOT_AWAITED,
-                         "this write to shared+0x%x is not ordered behind the copy at %s, which may still be writing there",
-                         offset, place_of(view, last->op, place));
+        (void)emu_report(
+            view->warp, view->op, view->lane, EMU_COPY_NOT_AWAITED,
+            "this write to shared+0x%x is not ordered behind the copy at %s, which may still be writing there", offset,
+            place_of(view, last->op, place));
 }
 
 void hazard_access(struct emu_warp *warp, const struct emu_op *op, int lane, struct emu_cta *owner, uint32_t offset,
@@ -396,8 +398,8 @@ void hazard_copy(struct bulk_copy *copy)
 static struct hazard_operand *remember(struct hazard_cta *cta, uint64_t descriptor, uint32_t op,
                                        const struct smem_operand *operand)
 {
-    uint64_t key = (descriptor ^ (uint64_t)(op + 1) << 20 ^ (uint64_t)operand->mn_major << 62) *
-                   UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t key =
+        (descriptor ^ (uint64_t)(op + 1) << 20 ^ (uint64_t)operand->mn_major << 62) * UINT64_C(0x9e3779b97f4a7c15);
     struct hazard_operand *known = &cta->operands[key >> 40 & (HAZARD_OPERANDS - 1)];
 
     if (known->key != key)

@@ -47,9 +47,9 @@ struct hazard_block {
 /* A copy into shared memory. */
 struct hazard_tile {
     struct hazard_event write;
-    uint32_t references;  /* blocks and granules */
+    uint32_t references;   /* blocks and granules */
     uint32_t blocks, read; /* of 128 bytes: all, and those read by the time they were overwritten */
-    bool broken;          /* overwritten in part by something else than a tile */
+    bool broken;           /* overwritten in part by something else than a tile */
     bool has_map;
     struct emu_warp *warp;
     const struct emu_op *op;
@@ -94,7 +94,7 @@ struct hazard_cta {
 
 struct hazards {
     uint32_t warps, warps_of_cta, groups_of_cta;
-    uint32_t columns, capacity; /* used, and allocated */
+    uint32_t columns, capacity;  /* used, and allocated */
     struct hazard_clock *clocks; /* by warp */
     struct hazard_clock *bars;   /* by CTA and barrier; NULL arrays until used */
     struct hazard_clock cluster_pending, cluster_complete, memory;

@@ -135,10 +135,10 @@ struct emu_warp {
     struct emu_frame *frames;       /* all of them, linked by `next_owned` */
     void *async_state;              /* of the asynchronous instructions; NULL until used; freed with the warp */
     void (*async_state_free)(void *state);
-    void *copy_state;                  /* of cp.async; NULL until used; freed with the warp */
+    void *copy_state;                   /* of cp.async; NULL until used; freed with the warp */
     struct hazard_registers *registers; /* of wgmma in flight; NULL until used; freed with the warp */
-    uint32_t carry;                    /* CC.CF of each lane */
-    uint64_t cluster_phase[EMU_LANES]; /* of barrier.cluster, that the lane last arrived at */
+    uint32_t carry;                     /* CC.CF of each lane */
+    uint64_t cluster_phase[EMU_LANES];  /* of barrier.cluster, that the lane last arrived at */
     uint32_t special[EMU_WARP_SPECIALS][EMU_LANES];
 };
 
@@ -220,7 +220,7 @@ struct emu_grid {
     const struct emulator_launch *launch;
     struct emulator_schedule schedule;
     const struct emu_space *space;
-    uint8_t *parameters;           /* the entry's, registered as read-only memory during the launch */
+    uint8_t *parameters; /* the entry's, registered as read-only memory during the launch */
     uint32_t parameter_bytes;
     uint32_t dynamic_base; /* shared offset */
     uint32_t shared_bytes; /* end of shared memory of each CTA */

@@ -95,10 +95,11 @@ struct emu_mbarrier *emu_mbarrier_at(const struct emu_actor *actor, struct emu_c
         return NULL;
     }
     if (!hazard_mbarrier_knows(actor->warp, barrier->sync))
-        (void)emu_report(actor->warp, actor->op, actor->lane, EMU_MBARRIER_ORDER,
-                         "%s on the mbarrier at shared+0x%x of CTA %u: no barrier orders this behind its initialisation "
-                         "by another warp",
-                         what, offset, cta->rank);
+        (void)emu_report(
+            actor->warp, actor->op, actor->lane, EMU_MBARRIER_ORDER,
+            "%s on the mbarrier at shared+0x%x of CTA %u: no barrier orders this behind its initialisation "
+            "by another warp",
+            what, offset, cta->rank);
     return barrier;
 }
 

@@ -76,7 +76,8 @@ static enum emu_result check_committed(struct emu_warp *warp, const struct emu_o
     if (!warp->cta->cluster->hazards || state->wgmma_issued == committed || (op->immediate && groups->count))
         return EMU_CONTINUE;
     return emu_report(warp, op, -1, EMU_NOT_COMMITTED,
-                      "this wait does not cover the last %" PRIu64 " wgmma of the warp: no commit_group stands behind them",
+                      "this wait does not cover the last %" PRIu64
+                      " wgmma of the warp: no commit_group stands behind them",
                       state->wgmma_issued - committed);
 }
 

@@ -96,10 +96,10 @@ static bool encode(void *context, uint8_t map[TENSOR_MAP_BYTES], const struct te
         dims[i] = a->global_dim[i];
         strides[i] = i + 1 < a->rank ? a->global_strides[i] : 0;
     }
-    CUresult result = rig->encode(&encoded, (CUtensorMapDataType)a->type, a->rank, (void *)(uintptr_t)a->address, dims,
-                                  strides, a->box_dim, a->element_strides, CU_TENSOR_MAP_INTERLEAVE_NONE,
-                                  (CUtensorMapSwizzle)a->swizzle, (CUtensorMapL2promotion)a->promotion,
-                                  CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    CUresult result =
+        rig->encode(&encoded, (CUtensorMapDataType)a->type, a->rank, (void *)(uintptr_t)a->address, dims, strides,
+                    a->box_dim, a->element_strides, CU_TENSOR_MAP_INTERLEAVE_NONE, (CUtensorMapSwizzle)a->swizzle,
+                    (CUtensorMapL2promotion)a->promotion, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     if (result != CUDA_SUCCESS)
         return cuda_error(rig->driver, error, result, "cuTensorMapEncodeTiled");
     memcpy(map, &encoded, TENSOR_MAP_BYTES);
@@ -156,8 +156,7 @@ static bool run_mutant(const struct rig *rig, const struct mutant *mutant, const
 
     if (!output)
         return error_set(error, ERROR_MEMORY, "out of memory");
-    if (!upload(rig, work, buffers, error) ||
-        !mutant_launch(mutant->kernel, mutant, device, buffers, &prepared, error))
+    if (!upload(rig, work, buffers, error) || !mutant_launch(mutant->kernel, mutant, device, buffers, &prepared, error))
         return false;
     CUDA_TRY(rig->driver, error, cuModuleLoadData(&module, cubin));
     if (!launch(rig, module, &prepared, mutant->kernel, error))
