@@ -87,6 +87,9 @@ static struct emu_watch *watch_of(const struct numbering *n, const struct ptx_in
     memcpy(list, registers, all * sizeof *list);
     watch = emu_lower_detail(n->l, sizeof *watch);
     *watch = (struct emu_watch){.write_count = writes, .read_count = (uint16_t)(all - writes), .registers = list};
+    watch->in_order = product && writes && writes == all;
+    for (uint16_t i = 1; i < all; i++)
+        watch->in_order = watch->in_order && list[i] == list[0] + i;
     return watch;
 }
 
@@ -207,6 +210,28 @@ static void check_product(struct emu_warp *warp, const struct emu_op *op, const 
                                        : "no wgmma.fence stands before the first wgmma");
 }
 
+/* As check_product and what follows it, for accumulators that are numbered one behind the other and no A registers. */
+static void product_in_order(struct emu_warp *warp, const struct emu_op *op, const struct emu_watch *watch,
+                             uint32_t number, bool zero_d)
+{
+    struct hazard_registers *state = warp->registers;
+    uint32_t first = watch->registers[0], count = watch->write_count, unfenced = state->fences == 0;
+    uint32_t *in_d = state->in_d + first, *written = state->written + first;
+    uint8_t *is_defined = state->is_defined + first, undefined = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        unfenced |= written[i] == state->fences + 1;
+        undefined |= !is_defined[i];
+    }
+    if (unfenced || (undefined && !zero_d))
+        check_product(warp, op, watch, zero_d);
+    for (uint32_t i = 0; i < count; i++) {
+        in_d[i] = number;
+        written[i] = 0;
+        is_defined[i] = 1;
+    }
+}
+
 void hazard_registers_product(struct emu_warp *warp, const struct emu_op *op, uint64_t index, bool zero_d)
 {
     const struct emu_program *program = emu_grid_of(warp)->program;
@@ -216,6 +241,10 @@ void hazard_registers_product(struct emu_warp *warp, const struct emu_op *op, ui
     if (!watch || !warp->cta->cluster->hazards)
         return;
     state = registers_of(warp);
+    if (watch->in_order) {
+        product_in_order(warp, op, watch, (uint32_t)index + 1, zero_d);
+        return;
+    }
     check_product(warp, op, watch, zero_d);
     for (uint32_t i = 0; i < watch->write_count; i++) {
         state->in_d[watch->registers[i]] = (uint32_t)index + 1;

@@ -15,6 +15,7 @@
 struct emu_watch {
     emu_handler *run;                 /* of the operation itself; NULL: a wgmma, which calls hazard_registers_product */
     uint16_t write_count, read_count; /* a wgmma: accumulators, A registers */
+    bool in_order;                    /* a wgmma without A registers: the numbers follow one another */
     const uint16_t *registers;        /* written ones, then those read */
 };
 

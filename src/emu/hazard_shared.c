@@ -425,24 +425,23 @@ static void check_chunks(const struct hazard_view *view, struct hazard_cta *cta,
         }
 }
 
-/* True when all of the range is tiles that are known to have landed. */
+/* True when all of the range is tiles that are known to have landed; then all of it counts as read. */
 static bool is_landed(const struct hazard_view *view, struct hazard_cta *cta, uint32_t begin, uint32_t end)
 {
     uint16_t last = 0;
 
     for (uint32_t i = begin / HAZARD_BLOCK_BYTES; i * HAZARD_BLOCK_BYTES < end; i++) {
-        const struct hazard_block *block = &cta->blocks[i];
+        struct hazard_block *block = &cta->blocks[i];
 
         if (block->mixed || !block->tile)
             return false;
+        block->read = true;
         if (block->tile == last)
             continue;
         last = block->tile;
         if (!hazard_knows(view, cta->tiles[last].write.column, cta->tiles[last].write.epoch))
             return false;
     }
-    for (uint32_t i = begin / HAZARD_BLOCK_BYTES; i * HAZARD_BLOCK_BYTES < end; i++)
-        cta->blocks[i].read = true;
     return true;
 }
 
