@@ -71,4 +71,7 @@ void hazard_cta_exit(struct emu_cta *cta);
 void hazard_copy(struct bulk_copy *copy);
 void hazard_product(const struct wgmma_product *product);
 
+/* Whether an operand of a product agrees with the tiles that copies wrote: then it means what its author meant. */
+bool hazard_operand_agrees(const struct wgmma_product *product, uint64_t descriptor, bool mn_major);
+
 #endif

@@ -86,24 +86,28 @@ static bool is_expected(const struct layout *layout, int line, int chunk, const 
     return spot->column == column % columns && spot->row == layout->first.row + (uint32_t)line;
 }
 
-static void check_chunks(const struct layout *layout, const struct hazard_cta *cta)
+static bool check_chunks(const struct layout *layout, const struct hazard_cta *cta)
 {
     const struct smem_operand *operand = layout->operand;
     uint32_t limit = layout->view->warp->cta->shared_bytes;
+    bool compared = true;
 
     for (int line = 0; line < smem_operand_line_count(operand); line++)
         for (int chunk = 0; chunk < smem_operand_chunk_count(operand); chunk++) {
             uint32_t address = smem_operand_chunk(operand, line, chunk);
             struct spot spot;
 
-            if (address >= limit || !find_spot(cta, address, &spot) || is_expected(layout, line, chunk, &spot))
-                continue;
-            report_spot(layout, line, chunk, address, &spot);
-            return;
+            if (address >= limit || !find_spot(cta, address, &spot))
+                compared = false;
+            else if (!is_expected(layout, line, chunk, &spot)) {
+                report_spot(layout, line, chunk, address, &spot);
+                return false;
+            }
         }
+    return compared;
 }
 
-void hazard_check_layout(const struct hazard_view *view, const struct hazard_cta *cta,
+bool hazard_check_layout(const struct hazard_view *view, const struct hazard_cta *cta,
                          const struct smem_operand *operand, char name)
 {
     const struct wgmma_descriptor *d = &operand->descriptor;
@@ -113,7 +117,7 @@ void hazard_check_layout(const struct hazard_view *view, const struct hazard_cta
     char place[256];
 
     if (d->base_offset || !hazard_writer_at(cta, first, &write, &layout.first.tile))
-        return;
+        return false;
     const struct tensor_tile *tile = &layout.first.tile->tile;
 
     if (tile->map.swizzle != d->swizzle) {
@@ -122,12 +126,12 @@ void hazard_check_layout(const struct hazard_view *view, const struct hazard_cta
                          "with swizzle %s",
                          name, smem_swizzle_text(d->swizzle), place_of(view, layout.first.tile, place),
                          tile->shared_address, smem_swizzle_text(tile->map.swizzle));
-        return;
+        return false;
     }
     if (d->swizzle == SMEM_SWIZZLE_NONE || tile->row_bytes != smem_swizzle_span(d->swizzle) ||
         !find_spot(cta, first, &layout.first))
-        return;
-    check_chunks(&layout, cta);
+        return false;
+    return check_chunks(&layout, cta);
 }
 
 /* The coordinate along k of element (0, 0). */
@@ -173,30 +177,58 @@ static bool same_writer(const struct hazard_cta *cta, uint32_t a, uint32_t b)
            x.column == y.column && x.op == y.op;
 }
 
-/* Rows of a span were written with the 16-byte column fixed in memory, not in the tile. */
-void hazard_check_store(const struct hazard_view *view, const struct hazard_cta *cta, const struct tensor_tile *tile)
-{
-    uint32_t span = smem_swizzle_span(tile->map.swizzle), base = tile->shared_address;
-    bool straight = true, swizzled = true;
-    const struct hazard_tile *none;
-    struct hazard_event write;
-    char place[256];
+/* How the 16-byte columns of the first rows of a tile were laid out by those who wrote them. */
+struct pattern {
+    bool straight; /* one below the other */
+    bool absolute; /* swizzled by address, as the copy reads them */
+    bool relative; /* swizzled by the row of the tile */
+};
 
-    if (tile->map.swizzle == SMEM_SWIZZLE_NONE || tile->row_bytes != span || tile->rows < 8)
-        return;
+static struct pattern find_pattern(const struct hazard_cta *cta, const struct tensor_tile *tile)
+{
+    enum smem_swizzle swizzle = tile->map.swizzle;
+    uint32_t span = smem_swizzle_span(swizzle), base = tile->shared_address;
+    struct pattern pattern = {true, true, true};
+
     for (uint32_t row = 1; row < 8; row++)
         for (uint32_t column = 0; column < span / HAZARD_GRANULE_BYTES; column++) {
-            uint32_t first = base + column * HAZARD_GRANULE_BYTES, here = first + row * span;
+            uint32_t first = column * HAZARD_GRANULE_BYTES, here = first + row * span;
 
-            straight = straight && same_writer(cta, first, here);
-            swizzled = swizzled && same_writer(cta, smem_swizzle_address(tile->map.swizzle, first),
-                                               smem_swizzle_address(tile->map.swizzle, here));
+            pattern.straight &= same_writer(cta, base + first, base + here);
+            pattern.absolute &= same_writer(cta, smem_swizzle_address(swizzle, base + first),
+                                            smem_swizzle_address(swizzle, base + here));
+            pattern.relative &= same_writer(cta, base + smem_swizzle_address(swizzle, first),
+                                            base + smem_swizzle_address(swizzle, here));
         }
-    if (!straight || swizzled || !hazard_writer_at(cta, base, &write, &none))
+    return pattern;
+}
+
+void hazard_check_store(const struct hazard_view *view, const struct hazard_cta *cta, const struct tensor_tile *tile)
+{
+    uint32_t base = tile->shared_address, period = smem_swizzle_period(tile->map.swizzle);
+    const char *swizzle = smem_swizzle_text(tile->map.swizzle);
+    const struct hazard_tile *none;
+    struct hazard_event write;
+    struct pattern pattern;
+    char place[256];
+
+    if (tile->map.swizzle == SMEM_SWIZZLE_NONE || tile->row_bytes != smem_swizzle_span(tile->map.swizzle) ||
+        tile->rows < 8 || !hazard_writer_at(cta, base, &write, &none))
         return;
-    (void)emu_report(view->warp, view->op, view->lane, EMU_STORE_LAYOUT,
-                     "the tile at shared+0x%x is stored with swizzle %s, but the writes at %s put each column of 16 "
-                     "bytes at the same place of every row, without swizzle",
-                     base, smem_swizzle_text(tile->map.swizzle),
-                     emu_place(emu_grid_of(view->warp)->program, write.op, place, sizeof place));
+    pattern = find_pattern(cta, tile);
+    if (pattern.absolute || (!pattern.straight && !pattern.relative))
+        return;
+    (void)emu_place(emu_grid_of(view->warp)->program, write.op, place, sizeof place);
+    if (pattern.straight)
+        (void)emu_report(
+            view->warp, view->op, view->lane, EMU_STORE_LAYOUT,
+            "the tile at shared+0x%x is stored with swizzle %s, but the writes at %s put each column of 16 "
+            "bytes at the same place of every row, without swizzle",
+            base, swizzle, place);
+    else
+        (void)emu_report(
+            view->warp, view->op, view->lane, EMU_STORE_LAYOUT,
+            "the tile at shared+0x%x is stored with swizzle %s, which goes by address, but the writes at %s "
+            "swizzle by the row of the tile: that is the same only for tiles on a %u-byte boundary",
+            base, swizzle, place, period);
 }

@@ -191,8 +191,7 @@ static void check_readers(const struct hazard_view *view, struct hazard_cta *cta
     if (end <= cta->reads_begin || begin >= cta->reads_end)
         return;
     for (uint32_t i = 0; i < cta->read_count; i++) {
-        const struct hazard_read *read = &cta->reads[i];
-        bool inside = read->begin >= begin && read->end <= end;
+        struct hazard_read *read = &cta->reads[i];
 
         if (read->begin >= end || read->end <= begin)
             continue;
@@ -203,8 +202,12 @@ static void check_readers(const struct hazard_view *view, struct hazard_cta *cta
                              place_of(view, read->event.op, place));
             return;
         }
-        if (inside)
+        if (read->begin >= begin && read->end <= end)
             cta->reads[i--] = cta->reads[--cta->read_count];
+        else if (read->begin >= begin)
+            read->begin = end;
+        else if (read->end <= end)
+            read->end = begin;
     }
     if (!cta->read_count) {
         cta->reads_begin = UINT32_MAX;
@@ -395,16 +398,37 @@ void hazard_copy(struct bulk_copy *copy)
 
 /* Products. */
 
+static uint64_t key_of(uint64_t descriptor, uint32_t op, bool mn_major)
+{
+    return (descriptor ^ (uint64_t)(op + 1) << 20 ^ (uint64_t)mn_major << 62) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static struct hazard_operand *find_operand(struct hazard_cta *cta, uint64_t key)
+{
+    return &cta->operands[key >> 40 & (HAZARD_OPERANDS - 1)];
+}
+
 static struct hazard_operand *remember(struct hazard_cta *cta, uint64_t descriptor, uint32_t op,
                                        const struct smem_operand *operand)
 {
-    uint64_t key =
-        (descriptor ^ (uint64_t)(op + 1) << 20 ^ (uint64_t)operand->mn_major << 62) * UINT64_C(0x9e3779b97f4a7c15);
-    struct hazard_operand *known = &cta->operands[key >> 40 & (HAZARD_OPERANDS - 1)];
+    uint64_t key = key_of(descriptor, op, operand->mn_major);
+    struct hazard_operand *known = find_operand(cta, key);
 
     if (known->key != key)
         *known = (struct hazard_operand){.key = key, .end = smem_operand_end(operand)};
     return known;
+}
+
+bool hazard_operand_agrees(const struct wgmma_product *product, uint64_t descriptor, bool mn_major)
+{
+    struct emu_cta *owner = product->group->cta;
+    uint64_t key = key_of(descriptor, op_index(product->async.warp, product->async.op), mn_major);
+
+    if (!owner->cluster->hazards)
+        return false;
+    const struct hazard_operand *known = find_operand(hazard_cta_of(owner), key);
+
+    return known->key == key && known->agrees;
 }
 
 /* Exactly the bytes that are read. */
@@ -469,8 +493,7 @@ static void check_operand(const struct hazard_view *view, struct hazard_cta *cta
     geometry = geometry_of(cta, first);
     if (geometry != known->geometry) {
         known->geometry = geometry;
-        if (geometry)
-            hazard_check_layout(view, cta, operand, name);
+        known->agrees = geometry && hazard_check_layout(view, cta, operand, name);
     }
     if (known->end > limit || begin >= known->end || !is_landed(view, cta, begin, known->end))
         check_chunks(view, cta, operand, limit, name == 'A' ? "matrix A of the wgmma" : "matrix B of the wgmma");

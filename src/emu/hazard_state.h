@@ -70,6 +70,7 @@ struct hazard_operand {
     uint64_t key; /* descriptor and op */
     uint32_t end;
     uint64_t geometry; /* of the tile that its layout was compared with */
+    bool agrees;       /* with the tile */
 };
 
 /* The last access or arrival of a warp of another CTA. */
@@ -141,8 +142,9 @@ bool hazard_sees(const struct hazard_view *view, uint32_t warp, uint32_t epoch);
 bool hazard_writer_at(const struct hazard_cta *cta, uint32_t offset, struct hazard_event *write,
                       const struct hazard_tile **tile);
 
-/* Layouts (hazard_layout.c): operands of a wgmma against the tiles that they lie in. */
-void hazard_check_layout(const struct hazard_view *view, const struct hazard_cta *cta,
+/* Layouts (hazard_layout.c): operands of a wgmma against the tiles that they lie in. True: all of it was compared, and
+ * agrees. */
+bool hazard_check_layout(const struct hazard_view *view, const struct hazard_cta *cta,
                          const struct smem_operand *operand, char name);
 void hazard_check_k(const struct hazard_view *view, const struct hazard_cta *cta, const struct smem_operand *a,
                     const struct smem_operand *b);

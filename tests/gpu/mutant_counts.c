@@ -128,19 +128,40 @@ static const char *kernel_name(enum mutant_kernel kernel)
                                  : "_ZN7mha_fwd14mha_fwd_kernelILi128EEEv14CUtensorMap_stS1_S1_S1_PfNS_7ProblemE";
 }
 
+typedef CUresult get_parameter(CUfunction, size_t, size_t *, size_t *);
+
+/* The parameters one by one. As one buffer (CU_LAUNCH_PARAM_BUFFER_POINTER) they would have to lie where the driver has them:
+ * on an H200 the first tensor map at byte 112, so that it is aligned in the constant bank. */
+static bool list_parameters(const struct rig *rig, CUfunction function, struct hopper_launch *launch, void **list,
+                            size_t most, struct error *error)
+{
+    get_parameter *get;
+    size_t offset, bytes, first = 0, count = 0;
+
+    *(void **)&get = dlsym(rig->driver->library, "cuFuncGetParamInfo");
+    if (!get)
+        return error_set(error, ERROR_UNSUPPORTED, "the driver has no cuFuncGetParamInfo");
+    while (count < most && get(function, count, &offset, &bytes) == CUDA_SUCCESS) {
+        first = count ? first : offset;
+        list[count++] = launch->parameters + (offset - first);
+    }
+    return count > 0 || error_set(error, ERROR_DEVICE, "the kernel has no parameters");
+}
+
 static bool launch(const struct rig *rig, CUmodule module, struct hopper_launch *launch, enum mutant_kernel kernel,
                    struct error *error)
 {
-    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, launch->parameters, CU_LAUNCH_PARAM_BUFFER_SIZE,
-                     &launch->parameter_bytes, CU_LAUNCH_PARAM_END};
+    void *parameters[16];
     CUfunction function;
 
     CUDA_TRY(rig->driver, error, cuModuleGetFunction(&function, module, kernel_name(kernel)));
     CUDA_TRY(rig->driver, error,
              cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)launch->shared_bytes));
+    if (!list_parameters(rig, function, launch, parameters, ARRAY_LEN(parameters), error))
+        return false;
     CUDA_TRY(rig->driver, error,
-             cuLaunchKernel(function, launch->grid[0], 1, 1, launch->block[0], 1, 1, launch->shared_bytes, NULL, NULL,
-                            extra));
+             cuLaunchKernel(function, launch->grid[0], 1, 1, launch->block[0], 1, 1, launch->shared_bytes, NULL,
+                            parameters, NULL));
     CUDA_TRY(rig->driver, error, cuCtxSynchronize());
     return true;
 }

@@ -214,7 +214,7 @@ const struct mutant mutants[] = {
     {GEMM("matrix B read across rows"), EDIT("accumulate, 1, 1, 0, 0;", "accumulate, 1, 1, 0, 1;"),
      .code = "descriptor_tile", .line = "wgmma_m64n256k16(d, a", .layout = true},
     {GEMM("shared memory shifted by 128 bytes"), EDIT("Shared *>(shared_bytes)", "Shared *>(shared_bytes + 128)"),
-     .shared_extra = 128, .code = "matrix_layout_hazard", .line = "wgmma_m64n256k16(d, a", .layout = true},
+     .shared_extra = 128, .code = "store_layout", .line = "tma_store(c_map", .layout = true},
     {GEMM("matrix A advances by half a step"), EDIT("a + step * 2, b", "a + step, b"), .code = "operand_k_mismatch",
      .line = "wgmma_m64n256k16(d, a", .layout = true},
     {GEMM("both consumers read the same rows"), EDIT(" + consumer * ROWS_PER_CONSUMER * TILE_K", ""),
