@@ -50,6 +50,7 @@ static void cta_new(const struct emu_cta *cta, struct hazard_cta *state)
     state->blocks = emu_async_allocate(blocks * sizeof *state->blocks);
     state->granules = emu_async_allocate(blocks * HAZARD_GRANULES * sizeof *state->granules);
     state->remotes = emu_async_allocate(cta->cluster->hazards->warps * sizeof *state->remotes);
+    state->readers = emu_async_allocate(blocks * HAZARD_GRANULES * sizeof *state->readers);
     state->tile_count = 1;
     state->reads_begin = UINT32_MAX;
 }
@@ -91,6 +92,7 @@ void hazard_cluster_free(struct emu_cluster *cluster)
     for (uint32_t i = 0; i < cluster->cta_count; i++) {
         free(hazards->ctas[i].blocks);
         free(hazards->ctas[i].granules);
+        free(hazards->ctas[i].readers);
         free(hazards->ctas[i].remotes);
         free(hazards->ctas[i].tiles);
     }

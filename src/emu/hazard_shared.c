@@ -259,15 +259,18 @@ void hazard_access(struct emu_warp *warp, const struct emu_op *op, int lane, str
         const struct hazard_tile *tile;
         struct hazard_event last;
 
-        if (!write)
+        const struct hazard_event event = {
+            .epoch = view.clocks[0]->known[index], .op = op_index(warp, op), .column = (uint16_t)index};
+
+        if (!write) {
             cta->blocks[at / HAZARD_BLOCK_BYTES].read = true;
+            cta->readers[at / HAZARD_GRANULE_BYTES] = event;
+            cta->has_readers = true;
+        }
         if (hazard_writer_at(cta, at, &last, &tile))
             check_copied(&view, &last, at, write);
-        if (!write)
-            continue;
-        last = (struct hazard_event){
-            .epoch = view.clocks[0]->known[index], .op = op_index(warp, op), .column = (uint16_t)index};
-        write_granule(cta, at, &last);
+        if (write)
+            write_granule(cta, at, &event);
     }
     if (write)
         check_readers(&view, cta, offset, offset + bytes, "this write");
@@ -307,6 +310,26 @@ static void check_writers(const struct hazard_view *view, const struct hazard_ct
     }
 }
 
+/* Threads that read what a copy is about to overwrite; the last one of each 16 bytes is known. */
+static void check_generic_readers(const struct hazard_view *view, struct hazard_cta *cta, uint32_t begin, uint32_t end)
+{
+    bool told = false;
+    char place[256];
+
+    for (uint32_t at = begin; cta->has_readers && at < end; at += HAZARD_GRANULE_BYTES) {
+        struct hazard_event *reader = &cta->readers[at / HAZARD_GRANULE_BYTES];
+
+        if (reader->epoch && !told && !hazard_knows(view, reader->column, reader->epoch)) {
+            (void)emu_report(view->warp, view->op, view->lane, EMU_OVERWRITTEN,
+                             "the copy overwrites shared+0x%x, which warp %u reads at %s: no barrier orders the two",
+                             at, reader->column % hazards_of(view->warp)->warps_of_cta,
+                             place_of(view, reader->op, place));
+            told = true;
+        }
+        reader->epoch = 0;
+    }
+}
+
 static void mark_tile(struct hazard_cta *cta, uint16_t index, uint32_t begin, uint32_t end)
 {
     for (uint32_t at = begin; at < end;) {
@@ -339,6 +362,7 @@ static void copy_in(const struct hazard_view *view, const struct bulk_copy *copy
         return;
     check_readers(view, cta, begin, end, "the copy");
     check_writers(view, cta, begin & ~(HAZARD_GRANULE_BYTES - 1u), end);
+    check_generic_readers(view, cta, begin & ~(HAZARD_GRANULE_BYTES - 1u), end);
     uint16_t index = tile_new(cta);
     struct hazard_tile *tile = &cta->tiles[index];
     tile->write = (struct hazard_event){.epoch = (uint32_t)barrier->state.phase + 1,

@@ -84,6 +84,8 @@ struct hazard_cta {
     struct hazard_remote *remotes; /* by warp of the cluster */
     struct hazard_block *blocks;
     struct hazard_granule *granules;
+    struct hazard_event *readers; /* last generic read of each granule; epoch 0: none */
+    bool has_readers;
     struct hazard_tile *tiles; /* [0] is not used */
     uint32_t tile_count, tile_capacity;
     uint16_t free_tile;

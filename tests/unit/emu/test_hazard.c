@@ -61,6 +61,9 @@ static const struct rule rules[] = {
      "overwritten_in_flight: the copy overwrites shared+0x800, where the copy at"},
     {BEGIN BARRIER WRITE LOAD WAIT("W", 0), "missing_barrier: the copy writes shared+0x",
      "copy_not_awaited: this write"},
+    {BEGIN BARRIER LOAD WAIT("W", 0) READ SYNC LOAD WAIT("V", 1), NULL},
+    {BEGIN BARRIER LOAD WAIT("W", 0) SYNC READ LOAD WAIT("V", 1),
+     "overwritten_in_flight: the copy overwrites shared+0x", "copy_not_awaited: this reads"},
     /* mbarriers. */
     {BEGIN "@%p1 mbarrier.init.shared::cta.b64 [%r2], 1;\n" LOAD WAIT("W", 0),
      "mbarrier_unordered: wait on the mbarrier at shared+0x", "which is not initialised"},
