@@ -42,7 +42,10 @@ static json_object *row_of(json_object *counts, const struct mutant *mutant)
 
 void mutant_counts_set_emulator(json_object *counts, const struct mutant *mutant, size_t wrong)
 {
-    json_put_u64(row_of(counts, mutant), "emulator", wrong);
+    json_object *row = row_of(counts, mutant);
+
+    json_put_u64(row, "elements", mutant_elements(mutant->kernel));
+    json_put_u64(row, "emulator", wrong);
 }
 
 void mutant_counts_set_gpu(json_object *counts, const struct mutant *mutant, size_t wrong, const char *failure)
