@@ -95,7 +95,7 @@ struct emu_finding {
     uint64_t count; /* equal ones after it */
 };
 
-struct emu_findings; /* deduplicated by code, kernel and PTX line; at most 200 */
+struct emu_findings; /* deduplicated by code, kernel and source line, or PTX line without one; at most 200 */
 
 struct emu_findings *emu_findings_new(void);
 void emu_findings_free(struct emu_findings *findings);

@@ -79,8 +79,10 @@ static bool is_expected(const struct layout *layout, int line, int chunk, const 
     uint32_t columns = tile->row_bytes / HAZARD_GRANULE_BYTES;
     uint32_t column = layout->first.column + (uint32_t)chunk;
 
+    /* Spans beside each other are one above the other when the map splits its columns into a dimension of their own. */
     if (spot->tile == layout->first.tile)
-        return column < columns && spot->column == column && spot->row == layout->first.row + (uint32_t)line;
+        return spot->column == column % columns &&
+               spot->row == layout->first.row + (uint32_t)line + column / columns * tile->extent[1];
     if (!layout->operand->mn_major || spot->tile->tile.map.address != tile->map.address)
         return true; /* rows of several copies need not be neighbours */
     return spot->column == column % columns && spot->row == layout->first.row + (uint32_t)line;
@@ -134,6 +136,17 @@ bool hazard_check_layout(const struct hazard_view *view, const struct hazard_cta
     return check_chunks(&layout, cta);
 }
 
+/* The column of a tensor, also when its map splits columns into dimensions of their own. */
+static int64_t column_of(const struct tensor_tile *tile, const struct tensor_tile_row *row)
+{
+    int64_t column = row->coordinate[0];
+
+    for (int i = 2; i < tile->map.rank; i++)
+        if (tile->map.stride[i] < tile->map.stride[1])
+            column += row->coordinate[i] * (int64_t)(tile->map.stride[i] / tile->element_bytes);
+    return column;
+}
+
 /* The coordinate along k of element (0, 0). */
 static bool find_k(const struct hazard_cta *cta, const struct smem_operand *operand, int64_t *k,
                    const struct hazard_tile **tile)
@@ -144,8 +157,9 @@ static bool find_k(const struct hazard_cta *cta, const struct smem_operand *oper
     if (!find_spot(cta, smem_operand_chunk(operand, 0, 0), &spot))
         return false;
     tensor_tile_row_at(&spot.tile->tile, spot.row, &row);
-    *k = operand->mn_major ? row.coordinate[1]
-                           : row.coordinate[0] + spot.column * HAZARD_GRANULE_BYTES / spot.tile->tile.element_bytes;
+    *k = operand->mn_major
+             ? row.coordinate[1]
+             : column_of(&spot.tile->tile, &row) + spot.column * HAZARD_GRANULE_BYTES / spot.tile->tile.element_bytes;
     *tile = spot.tile;
     return true;
 }
