@@ -140,6 +140,13 @@ struct hazard_view hazard_view_of(struct emu_warp *warp, const struct emu_op *op
 bool hazard_knows(const struct hazard_view *view, uint32_t column, uint32_t epoch);
 bool hazard_sees(const struct hazard_view *view, uint32_t warp, uint32_t epoch); /* through the asynchronous proxy */
 
+/* The shadow of shared memory (hazard_shadow.c). A new tile, zeroed, which is released when its references are gone:
+ * set one until it has been marked. A write to a granule; a tile over [begin, end), which starts at a granule. */
+uint16_t hazard_tile_new(struct hazard_cta *cta);
+void hazard_tile_release(struct hazard_cta *cta, uint16_t index);
+void hazard_shadow_write(struct hazard_cta *cta, uint32_t offset, const struct hazard_event *write);
+void hazard_shadow_mark(struct hazard_cta *cta, uint16_t index, uint32_t begin, uint32_t end);
+
 /* The last write of 16 bytes; false: never written. `*tile`: its tile or NULL. */
 bool hazard_writer_at(const struct hazard_cta *cta, uint32_t offset, struct hazard_event *write,
                       const struct hazard_tile **tile);
