@@ -5,7 +5,8 @@
  * asynchronous operation is known to be complete by those who waited for it, or heard from one who did:
  * - a copy into shared memory: the mbarrier's column holds phases that were waited for;
  * - a wgmma: the column of its warpgroup holds products that were waited for;
- * - a copy out of shared memory: the column of its warp holds copies whose sources are known to have been read.
+ * - a copy out of shared memory: the column of its warp holds copies whose sources are known to have been read;
+ * - a cp.async: likewise, copies that have landed.
  * Beside it each warp knows which generic writes are visible to the asynchronous proxy: fence.proxy.async makes all that
  * the warp knows of visible, and barriers hand that on too; so the fence may stand at either end.
  *
@@ -58,6 +59,7 @@ void hazard_fence_proxy(struct emu_warp *warp);
 /* Waits: products of the warp's warpgroup, and copies of the warp, of which so many are complete. */
 void hazard_products_known(struct emu_warp *warp, uint64_t count);
 void hazard_copies_known(struct emu_warp *warp, uint64_t count);
+void hazard_copies_async_known(struct emu_warp *warp, uint64_t count); /* cp.async */
 
 /* An access of a lane to shared memory. */
 void hazard_access(struct emu_warp *warp, const struct emu_op *op, int lane, struct emu_cta *owner, uint32_t offset,
@@ -67,7 +69,10 @@ void hazard_access(struct emu_warp *warp, const struct emu_op *op, int lane, str
 void hazard_remote(struct emu_warp *warp, const struct emu_op *op, struct emu_cta *owner);
 void hazard_cta_exit(struct emu_cta *cta);
 
-/* Asynchronous operations when they are issued. */
+/* Asynchronous operations when they are issued. hazard_copy_async: a lane of the warp's cp.async number `number`, behind
+ * the hazard_access of its write. */
+void hazard_copy_async(struct emu_warp *warp, const struct emu_op *op, int lane, uint32_t offset, uint32_t bytes,
+                       uint64_t number);
 void hazard_copy(struct bulk_copy *copy);
 void hazard_product(const struct wgmma_product *product);
 

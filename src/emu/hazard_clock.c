@@ -63,7 +63,7 @@ void hazard_cluster_new(struct emu_cluster *cluster)
     hazards->warps_of_cta = cluster->ctas[0].warp_count;
     hazards->groups_of_cta = (hazards->warps_of_cta + WGMMA_WARPS - 1) / WGMMA_WARPS;
     hazards->warps = cluster->cta_count * hazards->warps_of_cta;
-    hazards->columns = 2 * hazards->warps + cluster->cta_count * hazards->groups_of_cta;
+    hazards->columns = 3 * hazards->warps + cluster->cta_count * hazards->groups_of_cta;
     hazards->capacity = hazards->columns + HAZARD_MBARRIERS_MAX;
     hazards->clocks = emu_async_allocate(hazards->warps * sizeof *hazards->clocks);
     hazards->bars = emu_async_allocate(cluster->cta_count * EMU_BARRIERS * sizeof *hazards->bars);
@@ -285,6 +285,12 @@ void hazard_copies_known(struct emu_warp *warp, uint64_t count)
 {
     if (hazards_of(warp))
         raise(warp, hazard_copy_column(warp), count);
+}
+
+void hazard_copies_async_known(struct emu_warp *warp, uint64_t count)
+{
+    if (hazards_of(warp))
+        raise(warp, hazard_copy_async_column(warp), count);
 }
 
 struct hazard_view hazard_view_of(struct emu_warp *warp, const struct emu_op *op, int lane)

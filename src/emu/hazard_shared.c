@@ -121,6 +121,8 @@ static void check_copied(const struct hazard_view *view, const struct hazard_eve
 
     if (is_generic(view, last))
         return;
+    if (view->op->opcode == PTX_OP_CP && last->column == hazard_copy_async_column(view->warp))
+        return; /* groups of cp.async land in order */
     if (!write)
         check_written(view, last, offset, "this");
     else if (!hazard_knows(view, last->column, last->epoch))
@@ -166,6 +168,42 @@ void hazard_access(struct emu_warp *warp, const struct emu_op *op, int lane, str
 
 /* Copies. */
 
+/* Threads that read what a copy is about to overwrite; the last one of each 16 bytes is known. */
+static void check_generic_readers(const struct hazard_view *view, struct hazard_cta *cta, uint32_t begin, uint32_t end)
+{
+    bool told = false;
+    char place[256];
+
+    for (uint32_t at = begin; cta->has_readers && at < end; at += HAZARD_GRANULE_BYTES) {
+        struct hazard_event *reader = &cta->readers[at / HAZARD_GRANULE_BYTES];
+
+        if (reader->epoch && !told && !hazard_knows(view, reader->column, reader->epoch)) {
+            (void)emu_report(view->warp, view->op, view->lane, EMU_OVERWRITTEN,
+                             "the copy overwrites shared+0x%x, which warp %u reads at %s: no barrier orders the two",
+                             at, reader->column % hazards_of(view->warp)->warps_of_cta,
+                             place_of(view, reader->op, place));
+            told = true;
+        }
+        reader->epoch = 0;
+    }
+}
+
+void hazard_copy_async(struct emu_warp *warp, const struct emu_op *op, int lane, uint32_t offset, uint32_t bytes,
+                       uint64_t number)
+{
+    uint32_t begin = offset & ~(HAZARD_GRANULE_BYTES - 1u);
+    struct hazard_view view;
+    struct hazard_event write;
+
+    if (!hazards_of(warp) || bytes < HAZARD_GRANULE_BYTES) /* smaller ones share their granule */
+        return;
+    view = hazard_view_of(warp, op, lane);
+    write = (struct hazard_event){
+        .epoch = (uint32_t)number + 1, .op = op_index(warp, op), .column = (uint16_t)hazard_copy_async_column(warp)};
+    check_generic_readers(&view, hazard_cta_of(warp->cta), begin, offset + bytes);
+    hazard_shadow_write(hazard_cta_of(warp->cta), begin, &write);
+}
+
 static void check_writers(const struct hazard_view *view, const struct hazard_cta *cta, uint32_t begin, uint32_t end)
 {
     const struct hazard_tile *tile, *last_tile = NULL;
@@ -195,26 +233,6 @@ static void check_writers(const struct hazard_view *view, const struct hazard_ct
                              "the copy overwrites shared+0x%x, where the copy at %s may still be writing", at,
                              place_of(view, write.op, place));
         return;
-    }
-}
-
-/* Threads that read what a copy is about to overwrite; the last one of each 16 bytes is known. */
-static void check_generic_readers(const struct hazard_view *view, struct hazard_cta *cta, uint32_t begin, uint32_t end)
-{
-    bool told = false;
-    char place[256];
-
-    for (uint32_t at = begin; cta->has_readers && at < end; at += HAZARD_GRANULE_BYTES) {
-        struct hazard_event *reader = &cta->readers[at / HAZARD_GRANULE_BYTES];
-
-        if (reader->epoch && !told && !hazard_knows(view, reader->column, reader->epoch)) {
-            (void)emu_report(view->warp, view->op, view->lane, EMU_OVERWRITTEN,
-                             "the copy overwrites shared+0x%x, which warp %u reads at %s: no barrier orders the two",
-                             at, reader->column % hazards_of(view->warp)->warps_of_cta,
-                             place_of(view, reader->op, place));
-            told = true;
-        }
-        reader->epoch = 0;
     }
 }
 

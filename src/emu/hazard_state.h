@@ -116,11 +116,15 @@ static inline uint32_t hazard_copy_column(const struct emu_warp *warp)
 {
     return hazards_of(warp)->warps + hazard_warp_index(warp);
 }
+static inline uint32_t hazard_copy_async_column(const struct emu_warp *warp)
+{
+    return 2 * hazards_of(warp)->warps + hazard_warp_index(warp);
+}
 static inline uint32_t hazard_group_column(const struct emu_cta *cta, uint32_t group)
 {
     const struct hazards *hazards = cta->cluster->hazards;
 
-    return 2 * hazards->warps + cta->rank * hazards->groups_of_cta + group;
+    return 3 * hazards->warps + cta->rank * hazards->groups_of_cta + group;
 }
 static inline struct hazard_cta *hazard_cta_of(const struct emu_cta *cta)
 {

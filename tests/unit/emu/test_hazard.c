@@ -21,6 +21,8 @@
     "@%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r9], [%rd1], 2048, [%r2];\n"
 #define WAIT(label, parity)                                                                                            \
     label ": mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r2], " #parity "; @!%p2 bra " label ";\n"
+#define COPY "cp.async.ca.shared.global [%r3], [%rd1], 16;\n"
+#define READ_OTHER "xor.b32 %r6, %r3, 1024; ld.shared.u32 %r5, [%r6];\n" /* of a thread of another warp */
 #define READ "ld.shared.u32 %r5, [%r3];\n"
 /* m64n8k16 without a swizzle on zeros at the start of the tile; 128 threads. */
 #define ACCUMULATORS "mov.b32 %d0, 0; mov.b32 %d1, %d0; mov.b32 %d2, %d0; mov.b32 %d3, %d0;\n"
@@ -64,6 +66,14 @@ static const struct rule rules[] = {
     {BEGIN BARRIER LOAD WAIT("W", 0) READ SYNC LOAD WAIT("V", 1), NULL},
     {BEGIN BARRIER LOAD WAIT("W", 0) SYNC READ LOAD WAIT("V", 1),
      "overwritten_in_flight: the copy overwrites shared+0x", "copy_not_awaited: this reads"},
+    /* cp.async: the own group, and a barrier for those of other threads. */
+    {BEGIN COPY "cp.async.commit_group; cp.async.wait_group 0;\n" READ, NULL},
+    {BEGIN COPY "cp.async.wait_all;\n" SYNC READ_OTHER SYNC COPY "cp.async.wait_all;\n", NULL},
+    {BEGIN COPY "cp.async.commit_group;\n" READ "cp.async.wait_group 0;\n", "copy_not_awaited: this reads shared+0x"},
+    {BEGIN COPY "cp.async.wait_group 0;\n" READ, "copy_not_awaited"},
+    {BEGIN COPY "cp.async.wait_all;\n" READ_OTHER, "copy_not_awaited", "uninitialised_shared"},
+    {BEGIN COPY "cp.async.wait_all;\n" SYNC READ_OTHER COPY "cp.async.wait_all;\n",
+     "overwritten_in_flight: the copy overwrites shared+0x", "copy_not_awaited"},
     /* mbarriers. */
     {BEGIN "@%p1 mbarrier.init.shared::cta.b64 [%r2], 1;\n" LOAD WAIT("W", 0),
      "mbarrier_unordered: wait on the mbarrier at shared+0x", "which is not initialised"},
