@@ -16,6 +16,7 @@ static const struct emulator_schedule schedules[] = {
     {.completion = 0, .reverse_warps = true},
     {.completion = 1, .reverse_warps = true},
     {.completion = 2, .reverse_warps = true, .seed = 3},
+    {.completion = 1, .quantum = 64, .shared_shift = 1024},
 };
 
 /* An emulator with one kernel loaded. */
