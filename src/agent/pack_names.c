@@ -194,7 +194,7 @@ size_t pack_names_unused(struct pack_names *names, const char ***list)
 /* Words of CUDA, C++ and PTX that prose may name. */
 static bool is_foreign(const char *word, size_t length)
 {
-    static const char *const starts[] = {"cuda", "cu", "CU_", "__", "TVM", "ACC_", "CUDA_"};
+    static const char *const starts[] = {"cuda", "cuTensorMap", "CU_", "CUDA_", "__", "TVM"};
     static const char *const words[] = {"expect_tx", "complete_tx", "cta_group", "commit_group", "wait_group",
                                         "try_wait",  "test_wait",   "wait_all",  "block_scale",  "scale_vec"};
 
