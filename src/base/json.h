@@ -106,6 +106,9 @@ MUST_CHECK bool json_write_file(json_object *value, const char *path, struct err
  * crash left the file without a final newline, the torn line is closed first, so that only it is lost. */
 MUST_CHECK bool json_append_line(json_object *value, const char *path, struct error *error);
 
+/* Writes one line to a descriptor with a single write. */
+MUST_CHECK bool json_write_line(json_object *value, int fd, struct error *error);
+
 static inline void cleanup_json_document(struct json_document **document)
 {
     json_document_free(*document);

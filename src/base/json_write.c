@@ -137,6 +137,29 @@ static bool is_torn(int fd)
     return last != '\n';
 }
 
+/* `name` is for messages. */
+static bool write_once(int fd, const char *text, size_t length, const char *name, struct error *error)
+{
+    ssize_t put;
+
+    do
+        put = write(fd, text, length);
+    while (put < 0 && errno == EINTR);
+    if (put < 0)
+        return error_system(error, errno, "%s: cannot append", name);
+    return (size_t)put == length || error_system(error, ENOSPC, "%s: only a part of the line was appended", name);
+}
+
+bool json_write_line(json_object *value, int fd, struct error *error)
+{
+    AUTO_FREE char *text = NULL;
+    char name[32];
+    size_t length;
+
+    (void)snprintf(name, sizeof name, "descriptor %d", fd);
+    return to_line(value, false, &text, &length, error) && write_once(fd, text + 1, length - 1, name, error);
+}
+
 bool json_append_line(json_object *value, const char *path, struct error *error)
 {
     AUTO_FREE char *text = NULL;
@@ -148,14 +171,8 @@ bool json_append_line(json_object *value, const char *path, struct error *error)
     if (fd < 0)
         return error_system(error, errno, "%s: cannot open for appending", path);
     size_t skip = is_torn(fd) ? 0 : 1;
-    ssize_t put;
-    do
-        put = write(fd, text + skip, length - skip);
-    while (put < 0 && errno == EINTR);
-    if (put < 0)
-        return error_system(error, errno, "%s: cannot append", path);
-    if ((size_t)put != length - skip)
-        return error_system(error, ENOSPC, "%s: only a part of the line was appended", path);
+    if (!write_once(fd, text + skip, length - skip, path, error))
+        return false;
     if (fsync(fd))
         return error_system(error, errno, "%s: cannot sync", path);
     return true;

@@ -1,4 +1,4 @@
-/* ptxbench eval: judges candidates on a GPU. */
+/* ptxbench eval: judges candidates on a GPU or on the emulator. */
 #include <argp.h>
 #include <errno.h>
 #include <signal.h>
@@ -15,7 +15,7 @@
 #include "judge/summary.h"
 #include "judge/worker.h"
 
-enum { MAX_ROOTS = 16, MAX_FILES = 256 };
+enum { MAX_ROOTS = 16, MAX_FILES = 256, DEFAULT_SAMPLE = 4 };
 enum {
     OPTION_BINDING = 256,
     OPTION_ALLOW_LIBS,
@@ -31,7 +31,9 @@ enum {
     OPTION_ARCH,
     OPTION_RUNNERS,
     OPTION_COMPILE_TIMEOUT,
-    OPTION_PAUSE
+    OPTION_PAUSE,
+    OPTION_SAMPLE,
+    OPTION_EXPLAIN
 };
 
 struct eval_options {
@@ -48,6 +50,7 @@ struct eval_options {
     bool quiet;
     long repeat;
     long runners;
+    long sample;
     struct judge_request request; /* what the options say; the rest is filled per file */
 };
 
@@ -55,13 +58,16 @@ static const struct argp_option option_table[] = {
     {"task", 't', "NAME", 0, "Definition to judge against (a solution names its own)", 0},
     {"workload", 'w', "UUID", 0, "Workload, or a unique prefix of at least 4 characters (default: the first)", 0},
     {"tasks", 'T', "DIR", 0, "Trace set to read; repeatable (default: the shipped one)", 0},
-    {"device", 'd', "NAME", 0, "cuda:N (default cuda:0)", 0},
+    {"device", 'd', "NAME", 0, "cuda:N, or emu:sm_90a, the emulator (default: cuda:0 when there is a GPU)", 0},
+    {"sample", OPTION_SAMPLE, "N", 0, "Emulator: clusters of a large grid that run (default 4; 0: all)", 0},
     {"arch", OPTION_ARCH, "NAME", 0, "sm_90a or sm_100a (default: the device's)", 0},
     {"binding", OPTION_BINDING, "NAME", 0, "auto, tvm-ffi or c (default auto)", 0},
     {"allow-libs", OPTION_ALLOW_LIBS, NULL, 0, "Allow CUTLASS, CuTe, thrust and CUB", 0},
     {"tolerance", OPTION_TOLERANCE, "RULE", 0, "paper (allclose, 1e-2) or flashinfer (max rule, 1e-2)", 0},
     {"sanitizer", OPTION_SANITIZER, "WHEN", 0, "auto, on or off (default auto: correct or crashed candidates)", 0},
     {"verify-with", OPTION_VERIFY, "TOOL", 0, "ncu: count target instructions a second time", 0},
+    {"explain", OPTION_EXPLAIN, "WHEN", 0, "on or off: ask the emulator why a candidate failed on a GPU (default on)",
+     0},
     {"json", 'j', NULL, 0, "Print verdicts as JSON, one a line when there are several", 0},
     {"out", 'o', "FILE", 0, "Also write the verdict (JSON); with several, JSON lines", 0},
     {"trace", OPTION_TRACE, "FILE", 0, "Append a FlashInfer-Trace line", 0},
@@ -86,6 +92,11 @@ static void parse_choice(struct argp_state *state, struct judge_request *request
         argp_error(state, "--arch: \"%s\" is none of sm_90a, sm_100a", value);
     if (key == OPTION_VERIFY && strcmp(value, "ncu") != 0)
         argp_error(state, "--verify-with: \"%s\" is not known; ncu is", value);
+    if (key == OPTION_EXPLAIN) {
+        request->no_explanation = !strcmp(value, "off");
+        if (!request->no_explanation && strcmp(value, "on") != 0)
+            argp_error(state, "--explain: \"%s\" is none of on, off", value);
+    }
     if (key == OPTION_TOLERANCE) {
         request->tolerance = tolerance_paper();
         if (!strcmp(value, "flashinfer"))
@@ -127,6 +138,9 @@ static error_t parse_protocol(int key, char *value, struct argp_state *state)
         request->pause_ns = cli_parse_number(state, "pause", value, 0, 100000) * 1000;
         request->pause_ns = request->pause_ns ? request->pause_ns : -1;
         return 0;
+    case OPTION_SAMPLE:
+        options->sample = cli_parse_number(state, "sample", value, 0, INT32_MAX);
+        return 0;
     case OPTION_RUNNERS:
         options->runners = cli_parse_number(state, "runners", value, 1, 8);
         return 0;
@@ -156,7 +170,8 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return 0;
     case 'd':
         if (!device_name_is_valid(value))
-            argp_error(state, "--device: \"%s\" is not a device; name a GPU as cuda:0, cuda:1, ...", value);
+            argp_error(state, "--device: \"%s\" is not a device; name a GPU as cuda:0, cuda:1, ..., or emu:sm_90a",
+                       value);
         options->device = value;
         return 0;
     case 'j':
@@ -183,6 +198,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         parse_choice(state, &options->request, key, value);
         return 0;
     case OPTION_BINDING:
+    case OPTION_EXPLAIN:
     case OPTION_TOLERANCE:
     case OPTION_SANITIZER:
         parse_choice(state, &options->request, key, value);
@@ -307,7 +323,7 @@ int cmd_eval(int argc, char **argv)
         NULL,
         NULL,
         NULL};
-    struct eval_options options = {.device = "cuda:0", .repeat = 1};
+    struct eval_options options = {.repeat = 1, .sample = DEFAULT_SAMPLE};
     struct worker *worker;
     AUTO_TRACE_SET *tasks = NULL;
     struct error error;
@@ -317,8 +333,11 @@ int cmd_eval(int argc, char **argv)
         return CLI_USAGE;
     if (!options.quiet && isatty(STDERR_FILENO))
         options.request.progress = show_progress;
+    if (!options.device)
+        options.device = device_default_name();
     bool many = options.file_count > 1 || options.repeat > 1;
     struct worker_options worker_options = {.device = options.device,
+                                            .sample = (uint64_t)options.sample,
                                             .version = PTXBENCH_VERSION,
                                             .warm_runners = options.runners ? (int)options.runners
                                                             : many          ? 2

@@ -54,10 +54,40 @@ static bool read_info(struct device *device, int ordinal, struct error *error)
     return true;
 }
 
-/* N of "cuda:N", or -1. */
+const char *device_emulated_arch(const char *name)
+{
+    return !strcmp(name, "emu:sm_90a") ? name + 4 : NULL;
+}
+
+const char *device_default_name(void)
+{
+    static char name[16];
+    const struct cuda_driver *driver;
+    struct error error;
+    int count = 0, major = 0;
+    CUdevice handle;
+
+    if (!cuda_driver_load(&driver, &error) || driver->cuDeviceGetCount(&count) != CUDA_SUCCESS)
+        return "emu:sm_90a";
+    for (int i = 0; i < count; i++) {
+        if (driver->cuDeviceGet(&handle, i) != CUDA_SUCCESS ||
+            driver->cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, handle) !=
+                CUDA_SUCCESS ||
+            (major != 9 && major != 10))
+            continue;
+        (void)snprintf(name, sizeof name, "cuda:%d", i);
+        return name;
+    }
+    return "emu:sm_90a";
+}
+
+/* N of "cuda:N", 0 for an emulated device, or -1. */
 static int parse_name(const char *name)
 {
     char *end;
+
+    if (device_emulated_arch(name))
+        return 0;
 
     if (strncmp(name, "cuda:", 5) != 0 || name[5] < '0' || name[5] > '9')
         return -1;
@@ -91,7 +121,8 @@ bool device_open(const char *name, struct device **out, struct error *error)
     int ordinal = parse_name(name);
 
     if (ordinal < 0)
-        return error_set(error, ERROR_USAGE, "%s: not a device; name a GPU as cuda:0, cuda:1, ...", name);
+        return error_set(error, ERROR_USAGE, "%s: not a device; name a GPU as cuda:0, cuda:1, ..., or emu:sm_90a",
+                         name);
     struct device *device = calloc(1, sizeof *device);
     if (!device)
         return error_set(error, ERROR_MEMORY, "%s: out of memory", name);

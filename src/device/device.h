@@ -30,12 +30,19 @@ struct device_info {
     int driver_version; /* 13000 for CUDA 13.0 */
 };
 
-/* Opens "cuda:N". Returns a new device whose context is current in the calling thread. */
+/* Opens "cuda:N", or "emu:sm_90a" in a process that has loaded the emulator's libraries. Returns a new device whose
+ * context is current in the calling thread. */
 MUST_CHECK bool device_open(const char *name, struct device **device, struct error *error);
 void device_close(struct device *device); /* accepts NULL */
 
-/* Whether a text has the form "cuda:N". */
+/* Whether a text has the form "cuda:N" or is an emulated device. */
 bool device_name_is_valid(const char *name);
+
+/* "cuda:N" of the first GPU that can run tasks, or "emu:sm_90a" when there is none. Static. */
+const char *device_default_name(void);
+
+/* The architecture of an emulated device ("sm_90a" of "emu:sm_90a"), or NULL. Borrows. */
+const char *device_emulated_arch(const char *name);
 
 const struct device_info *device_info(const struct device *device);
 const struct cuda_driver *device_driver(const struct device *device);

@@ -87,7 +87,9 @@ static bool write_tensor(struct bulk_copy *copy)
         struct tensor_tile_row row;
 
         tensor_tile_row_at(tile, i, &row);
-        uint32_t valid = row.valid_end - row.valid_begin;
+        /* clipped by units of 16 bytes: row_bytes is a multiple of them */
+        uint32_t end = (row.valid_end + TENSOR_MAP_CHUNK_BYTES - 1) & ~(TENSOR_MAP_CHUNK_BYTES - 1u);
+        uint32_t valid = end - row.valid_begin;
         if (!valid)
             continue;
         uint64_t address = tile->map.address + (uint64_t)row.global_offset + row.valid_begin;
@@ -101,11 +103,10 @@ static bool write_tensor(struct bulk_copy *copy)
 }
 
 /* 16 bytes between a buffer and swizzled shared memory; `half` is 8 when the two halves are exchanged. */
-static void move_chunk(const struct tensor_tile *tile, uint32_t chunk, uint8_t *shared, uint8_t *buffer, bool to_shared)
+static void move_chunk(const struct tensor_tile *tile, uint32_t linear, uint8_t *shared, uint8_t *from, bool to_shared)
 {
-    uint32_t linear = tile->shared_address + chunk * TENSOR_MAP_CHUNK_BYTES;
     uint32_t address = smem_swizzle_address(tile->map.swizzle, linear), half = address & 8;
-    uint8_t *place = shared + (address & ~15u), *from = buffer + (size_t)chunk * TENSOR_MAP_CHUNK_BYTES;
+    uint8_t *place = shared + (address & ~15u);
 
     if (to_shared) {
         memcpy(place + half, from, 8);
@@ -122,11 +123,13 @@ static void move_tile(struct bulk_copy *copy, struct emu_cta *cta, bool to_share
 
     if (tile->map.swizzle == SMEM_SWIZZLE_NONE) {
         uint8_t *place = cta->shared + tile->shared_address;
-        memcpy(to_shared ? place : copy->buffer, to_shared ? copy->buffer : place, tile->bytes);
+        memcpy(to_shared ? place : copy->buffer, to_shared ? copy->buffer : place, tile->bytes); /* no gaps */
         return;
     }
-    for (uint32_t chunk = 0; chunk < tile->chunks; chunk++)
-        move_chunk(tile, chunk, cta->shared, copy->buffer, to_shared);
+    for (uint32_t row = 0; row < tile->rows; row++)
+        for (uint32_t at = 0; at < tile->row_bytes; at += TENSOR_MAP_CHUNK_BYTES)
+            move_chunk(tile, tile->shared_address + row * tile->row_pitch + at, cta->shared,
+                       copy->buffer + (size_t)row * tile->row_bytes + at, to_shared);
 }
 
 static bool read_source(struct emu_cluster *cluster, struct bulk_copy *copy)
@@ -172,7 +175,7 @@ static enum emu_result write_shared(struct bulk_copy *copy, struct emu_cta *cta)
         move_tile(copy, cta, true);
     else
         bulk_reduce(copy->operation, copy->type, cta->shared + copy->to.offset, copy->buffer, copy->bytes);
-    emu_shared_mark(cta, copy->to.offset, copy->bytes);
+    emu_shared_mark(cta, copy->to.offset, bulk_copy_shared_bytes(copy));
     return emu_mbarrier_complete_tx(&actor, cta, copy->barrier, copy->bytes);
 }
 

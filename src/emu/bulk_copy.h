@@ -41,6 +41,12 @@ struct bulk_copy {
     uint8_t *buffer;  /* owned; NULL until the source has been read */
 };
 
+/* Bytes of shared memory from the first to the last that it touches: a tile may have gaps between its rows. */
+static inline uint32_t bulk_copy_shared_bytes(const struct bulk_copy *copy)
+{
+    return copy->tile ? copy->tile->shared_bytes : copy->bytes;
+}
+
 /* A copy to be filled in by the caller; tile: zeroed memory for one when asked for. */
 struct bulk_copy *bulk_copy_new(struct emu_warp *warp, const struct emu_op *op, int lane, bool with_tile);
 

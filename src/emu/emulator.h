@@ -76,9 +76,12 @@ struct emulator_launch {
     uint32_t shared_bytes;  /* dynamic */
     const void *parameters; /* laid out as the entry's .param list, with its alignments */
     size_t parameter_bytes;
-    /* Which clusters of the grid run: all when `sample` is NULL, else `sample_count` linear cluster indices. */
+    /* Which clusters of the grid run: all when `sample` is NULL, else `sample_count` linear cluster indices in this order.
+     * No further one is begun once `sample_work` is spent (warp instructions, and the matrix work that takes as long);
+     * 0: no limit. */
     const uint64_t *sample;
     size_t sample_count;
+    uint64_t sample_work;
 };
 
 enum emulator_outcome {
@@ -93,6 +96,7 @@ struct emulator_report {
     enum emulator_outcome outcome;
     uint64_t warp_instructions;
     uint64_t clusters_run;
+    bool depends_on_missing; /* it needs what a sampled launch left out: see emu_memory_depends_on_missing */
     const char *unsupported; /* "kernel.cu:12: tcgen05.mma ..."; arena */
     /* Executed counts of the kernel by opcode: opcode_warps[enum ptx_opcode]; arena */
     uint64_t *opcode_warps;

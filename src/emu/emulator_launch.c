@@ -157,8 +157,12 @@ static bool run(struct emu_grid *grid, struct arena *arena, struct emulator_repo
     if (!emu_memory_register(grid->memory, grid->parameters, registered, false, error))
         return false;
 
+    emu_memory_begin_launch(grid->memory, launch->sample != NULL);
     bool ok = emu_grid_run(grid, report);
     struct error ignored;
+
+    emu_memory_end_launch(grid->memory);
+    report->depends_on_missing = emu_memory_depends_on_missing(grid->memory);
 
     if (!emu_memory_release(grid->memory, grid->parameters, false, &ignored))
         ok = false;

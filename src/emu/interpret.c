@@ -144,7 +144,6 @@ static enum emu_result run_group(struct emu_warp *warp, struct emu_group *group,
         uint32_t mask = group->mask;
 
         count++;
-        executions[group->pc]++;
         if (op->guard != EMU_NO_SLOT) {
             uint32_t guard = emu_predicate(warp, op->guard);
 
@@ -155,6 +154,7 @@ static enum emu_result run_group(struct emu_warp *warp, struct emu_group *group,
                 continue;
             }
         }
+        executions[group->pc]++; /* with a lane that its predicate lets through, as target instructions count */
         result = op->run(warp, op, mask);
         if (result == EMU_CONTINUE) {
             if (++group->pc == limit)

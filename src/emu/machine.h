@@ -127,8 +127,8 @@ struct emu_warp {
     uint32_t polls;                    /* reads of memory that others may write, since the warp last changed anything */
     size_t hint;                       /* of emu_memory_check */
     uint64_t window_low, window_bytes; /* the allocation that was accessed last; bytes 0: none */
-    bool window_writable;
-    uint8_t *local; /* [32][local_bytes] */
+    bool window_read, window_written;  /* the warp has read (written) there since the window moved */
+    uint8_t *local;                    /* [32][local_bytes] */
     uint32_t local_bytes;
     struct emu_frame *entry_frame;
     struct emu_frame *spare_frames; /* of calls that have returned, linked by `parent` */

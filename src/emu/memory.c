@@ -11,6 +11,7 @@ enum { FREED_MAX = 4096 };
 struct entry {
     struct emu_allocation public;
     bool owned;
+    uint64_t last_read; /* launch */
 };
 
 struct emu_memory {
@@ -20,6 +21,9 @@ struct emu_memory {
     size_t freed_count;
     uint64_t next_id;
     size_t live_bytes;
+    uint64_t launch; /* counts from 1 */
+    bool sampled;
+    bool depends_on_missing;
 };
 
 struct emu_memory *emu_memory_new(void)
@@ -203,6 +207,41 @@ static enum emu_access_fault explain(const struct emu_memory *memory, uint64_t a
     return EMU_ACCESS_OUT_OF_BOUNDS;
 }
 
+void emu_memory_begin_launch(struct emu_memory *memory, bool sampled)
+{
+    memory->launch++;
+    memory->sampled = sampled;
+}
+
+void emu_memory_end_launch(struct emu_memory *memory)
+{
+    memory->sampled = false;
+}
+
+bool emu_memory_depends_on_missing(const struct emu_memory *memory)
+{
+    return memory->depends_on_missing;
+}
+
+void emu_memory_forget(struct emu_memory *memory)
+{
+    memory->depends_on_missing = false;
+    for (size_t i = 0; i < memory->count; i++)
+        memory->live[i].public.incomplete = false;
+}
+
+/* Reads and writes of one sampled launch meet in either order: a cluster may wait for a flag that another one sets. */
+static void note_access(struct emu_memory *memory, struct entry *entry, bool write)
+{
+    if (write && memory->sampled) {
+        entry->public.incomplete = true;
+        memory->depends_on_missing |= entry->last_read == memory->launch;
+    } else if (!write) {
+        entry->last_read = memory->launch;
+        memory->depends_on_missing |= entry->public.incomplete;
+    }
+}
+
 enum emu_access_fault emu_memory_check(struct emu_memory *memory, uint64_t address, uint64_t bytes, bool write,
                                        size_t *hint, struct emu_allocation *nearest)
 {
@@ -219,7 +258,10 @@ enum emu_access_fault emu_memory_check(struct emu_memory *memory, uint64_t addre
         *hint = behind - 1;
     }
     *nearest = memory->live[*hint].public;
-    return write && !nearest->writable ? EMU_ACCESS_READ_ONLY : EMU_ACCESS_OK;
+    if (write && !nearest->writable)
+        return EMU_ACCESS_READ_ONLY;
+    note_access(memory, &memory->live[*hint], write);
+    return EMU_ACCESS_OK;
 }
 
 bool emu_memory_find(const struct emu_memory *memory, uint64_t address, struct emu_allocation *out)

@@ -46,7 +46,19 @@ struct emu_allocation {
     bool live;
     bool writable;
     bool freed_in_stream;
+    bool incomplete; /* written by a launch of which only some clusters ran */
 };
+
+/* A launch begins; `sampled`: only some of its clusters will run. Accesses that emu_memory_check allows count as its. */
+void emu_memory_begin_launch(struct emu_memory *memory, bool sampled);
+
+void emu_memory_end_launch(struct emu_memory *memory);
+
+/* Whether a launch has read memory that a sampled launch, also itself, writes: then its result says nothing, because
+ * what the clusters left out would have written is missing. */
+bool emu_memory_depends_on_missing(const struct emu_memory *memory);
+/* All memory counts as whole again. */
+void emu_memory_forget(struct emu_memory *memory);
 
 /* Checks [address, address + bytes). Fast for repeated accesses to the same allocation (one-entry cache in `hint`, which
  * the caller zeroes once). On a fault `*nearest` (may be NULL) is the allocation that a message should name. */

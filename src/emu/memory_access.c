@@ -171,7 +171,10 @@ uint8_t *emu_global_bytes(struct emu_warp *warp, const struct emu_op *op, int la
 {
     uint64_t offset = address - warp->window_low;
 
-    if (offset >= warp->window_bytes || bytes > warp->window_bytes - offset || (write && !warp->window_writable)) {
+    if (offset >= warp->window_bytes || bytes > warp->window_bytes - offset ||
+        !(write ? warp->window_written : warp->window_read)) {
+        bool known = warp->window_bytes && offset < warp->window_bytes;
+
         struct emu_allocation near;
         enum emu_access_fault fault =
             emu_memory_check(emu_grid_of(warp)->memory, address, bytes, write, &warp->hint, &near);
@@ -180,7 +183,8 @@ uint8_t *emu_global_bytes(struct emu_warp *warp, const struct emu_op *op, int la
             return refuse_global(warp, op, lane, address, bytes, write, fault, &near);
         warp->window_low = near.address;
         warp->window_bytes = near.bytes;
-        warp->window_writable = near.writable;
+        warp->window_written = write || (known && warp->window_written);
+        warp->window_read = !write || (known && warp->window_read);
     }
     if (!check_alignment(warp, op, lane, address, bytes, align, "global"))
         return NULL;

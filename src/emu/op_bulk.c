@@ -91,8 +91,8 @@ static uint32_t target_ctas(const struct emu_actor *actor, const struct bulk_det
 bool bulk_set_destination(const struct emu_actor *actor, const struct bulk_detail *detail, uint64_t address,
                           uint64_t barrier, uint32_t align, struct bulk_copy *copy)
 {
-    struct emu_cta *cta =
-        emu_async_locate(actor, address, false, true, copy->bytes, align, "destination of the copy", &copy->to.offset);
+    struct emu_cta *cta = emu_async_locate(actor, address, false, true, bulk_copy_shared_bytes(copy), align,
+                                           "destination of the copy", &copy->to.offset);
     struct emu_cta *owner =
         emu_async_locate(actor, barrier, false, true, MBARRIER_BYTES, MBARRIER_BYTES, "mbarrier", &copy->barrier);
 
@@ -114,8 +114,8 @@ bool bulk_set_destination(const struct emu_actor *actor, const struct bulk_detai
 
 bool bulk_set_source(const struct emu_actor *actor, uint64_t address, uint32_t align, struct bulk_copy *copy)
 {
-    struct emu_cta *cta =
-        emu_async_locate(actor, address, false, false, copy->bytes, align, "source of the copy", &copy->from.offset);
+    struct emu_cta *cta = emu_async_locate(actor, address, false, false, bulk_copy_shared_bytes(copy), align,
+                                           "source of the copy", &copy->from.offset);
 
     if (!cta)
         return false;

@@ -170,7 +170,8 @@ static enum emu_result op_load_word(struct emu_warp *warp, const struct emu_op *
     uint64_t addresses[EMU_LANES];
 
     emu_address_lanes(warp, &access->address, addresses);
-    if (mask == UINT32_MAX && access->space == SPACE_GLOBAL && addresses[0] - warp->window_low < warp->window_bytes &&
+    if (mask == UINT32_MAX && access->space == SPACE_GLOBAL && warp->window_read &&
+        addresses[0] - warp->window_low < warp->window_bytes &&
         EMU_LANES * 4 <= warp->window_bytes - (addresses[0] - warp->window_low) && !(addresses[0] & 3) &&
         is_dense(addresses, 4)) {
         memcpy(d, (const void *)(uintptr_t)addresses[0], EMU_LANES * sizeof *d);

@@ -83,7 +83,8 @@ static bool prepare_tile(const struct emu_actor *actor, const struct bulk_detail
     for (int i = 0; i < detail->rank; i++)
         coordinates[i] = (int32_t)emu_lanes32(actor->warp, detail->coordinates[i])[actor->lane];
     uint32_t offset = (uint32_t)shared & ((1u << EMU_CTA_SHIFT) - 1);
-    if (tensor_tile_init(tile, map, coordinates, offset, &error))
+    if (tensor_tile_init(tile, map, coordinates, offset, &error) &&
+        (detail->from != BULK_TILE || tensor_tile_check_store(tile, &error)))
         return true;
     (void)emu_report(actor->warp, actor->op, actor->lane, offset % TILE_ALIGNMENT ? EMU_MISALIGNED : EMU_TENSOR_MAP,
                      "%s%s%s", error.message, error.hint[0] ? "; " : "", error.hint);

@@ -244,6 +244,25 @@ static void run_resident(struct queue *queue, struct emulator_report *report, st
     }
 }
 
+/* Whether a sample has taken as much work as it may. */
+static bool is_enough(const struct queue *queue)
+{
+    enum { MATRIX_WORK_OF_INSTRUCTION = 600 }; /* what the emulator does in the time of a warp instruction */
+    const struct emu_grid *grid = queue->grid;
+    struct target_counts counts = {0};
+
+    if (!grid->launch->sample || !grid->launch->sample_work || !queue->next)
+        return false;
+    for (uint32_t i = 0; i < grid->program->op_count; i++) {
+        const struct emu_op *op = &grid->program->ops[i];
+        if (op->first && grid->op_executions[i])
+            target_count_add(&counts, grid->program->functions[op->function].ptx, emu_op_ptx(grid->program, op),
+                             grid->op_executions[i]);
+    }
+    uint64_t matrix = (counts.matrix_work + counts.legacy_work) / MATRIX_WORK_OF_INSTRUCTION;
+    return grid->instructions + matrix >= grid->launch->sample_work;
+}
+
 static bool run_queue(struct queue *queue, struct emulator_report *report)
 {
     struct emu_grid *grid = queue->grid;
@@ -252,6 +271,8 @@ static bool run_queue(struct queue *queue, struct emulator_report *report)
     while (queue->resident || queue->next < queue->count) {
         struct sweep sweep = {0};
 
+        if (!queue->resident && is_enough(queue))
+            break;
         if (!queue->resident && !admit(queue))
             return false;
         run_resident(queue, report, &sweep);

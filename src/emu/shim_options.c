@@ -115,6 +115,30 @@ static const char *text_or_null(shim_environment *environment, const char *name)
     return text && *text ? text : NULL;
 }
 
+static bool is_on(shim_environment *environment, const char *name)
+{
+    const char *text = text_or_null(environment, name);
+
+    return text && strcmp(text, "0") != 0;
+}
+
+/* A path, or "fd:N" for a descriptor that the process has inherited. */
+static bool read_findings(shim_environment *environment, struct shim_options *out, struct error *error)
+{
+    const char *text = text_or_null(environment, SHIM_ENV_FINDINGS);
+    uint64_t fd;
+
+    out->findings_fd = -1;
+    if (!text || strncmp(text, "fd:", 3) != 0) {
+        out->findings_path = text;
+        return true;
+    }
+    if (!parse_number(text + 3, INT32_MAX, &fd))
+        return error_set(error, ERROR_USAGE, "%s: \"%s\" is no descriptor such as fd:4", SHIM_ENV_FINDINGS, text);
+    out->findings_fd = (int)fd;
+    return true;
+}
+
 bool shim_options_read(shim_environment *environment, uint64_t physical_bytes, struct shim_options *out,
                        struct error *error)
 {
@@ -123,10 +147,15 @@ bool shim_options_read(shim_environment *environment, uint64_t physical_bytes, s
     *out = (struct shim_options){.memory_bytes = memory < DEFAULT_MEMORY_MAX ? memory : DEFAULT_MEMORY_MAX};
     if (!read_arch(environment, out, error))
         return false;
-    out->findings_path = text_or_null(environment, SHIM_ENV_FINDINGS);
+    if (!read_findings(environment, out, error))
+        return false;
+    out->launches = is_on(environment, SHIM_ENV_LAUNCHES);
+    out->guard = is_on(environment, SHIM_ENV_GUARD);
+    const char *sample = text_or_null(environment, SHIM_ENV_SAMPLE);
+    if (sample && !parse_number(sample, UINT32_MAX, &out->sample))
+        return error_set(error, ERROR_USAGE, "%s: \"%s\" is not a number of clusters", SHIM_ENV_SAMPLE, sample);
     out->stats_path = text_or_null(environment, SHIM_ENV_STATS);
-    const char *quiet = text_or_null(environment, SHIM_ENV_QUIET);
-    out->quiet = quiet && strcmp(quiet, "0") != 0;
+    out->quiet = is_on(environment, SHIM_ENV_QUIET);
     const char *budget = text_or_null(environment, SHIM_ENV_BUDGET);
     if (budget && !parse_number(budget, UINT64_MAX, &out->budget))
         return error_set(error, ERROR_USAGE, "%s: \"%s\" is not a number of instructions", SHIM_ENV_BUDGET, budget);

@@ -9,7 +9,10 @@
 #include "emu/emulator.h"
 
 #define SHIM_ENV_ARCH "PTXBENCH_EMU_ARCH"         /* sm_90a (default) or sm_100a */
-#define SHIM_ENV_FINDINGS "PTXBENCH_EMU_FINDINGS" /* JSONL file that findings are appended to */
+#define SHIM_ENV_FINDINGS "PTXBENCH_EMU_FINDINGS" /* JSONL file that findings are appended to; "fd:N": a descriptor */
+#define SHIM_ENV_LAUNCHES "PTXBENCH_EMU_LAUNCHES" /* 1: a line for each launch goes there, too */
+#define SHIM_ENV_SAMPLE "PTXBENCH_EMU_SAMPLE"     /* most clusters of a launch that run; 0 (default): all */
+#define SHIM_ENV_GUARD "PTXBENCH_EMU_GUARD"       /* 1: host code that touches mapped device memory gets SIGSEGV */
 #define SHIM_ENV_STATS "PTXBENCH_EMU_STATS"       /* file for statistics at exit (JSON); "-": text on standard error */
 #define SHIM_ENV_QUIET "PTXBENCH_EMU_QUIET"       /* 1: nothing on standard error */
 #define SHIM_ENV_BUDGET "PTXBENCH_EMU_BUDGET"     /* most warp instructions of a launch; 0: the emulator's own limit */
@@ -19,7 +22,11 @@
 struct shim_options {
     const char *arch;
     const char *findings_path; /* NULL: none */
-    const char *stats_path;    /* NULL: none */
+    int findings_fd;           /* -1: none */
+    bool launches;
+    bool guard;
+    uint64_t sample;
+    const char *stats_path; /* NULL: none */
     bool quiet;
     uint64_t budget;
     uint64_t memory_bytes;

@@ -34,5 +34,5 @@ void target_count_add(struct target_counts *counts, const struct ptx_function *f
     if (family == SASS_GMMA)
         counts->matrix_work += 2ull * size[0] * size[1] * size[2] * warps / WARPS_OF_WARPGROUP;
     else if (family == SASS_LEGACY_MMA)
-        counts->matrix_work += 2ull * size[0] * size[1] * size[2] * warps;
+        counts->legacy_work += 2ull * size[0] * size[1] * size[2] * warps;
 }

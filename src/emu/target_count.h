@@ -12,7 +12,8 @@
 
 struct target_counts {
     uint64_t warps[SASS_FAMILY_COUNT]; /* executed; SASS_OTHER stays 0 */
-    uint64_t matrix_work;              /* 2 * m * n * k of the matrix instructions, whatever their type */
+    uint64_t matrix_work; /* 2 * m * n * k of the target families' matrix instructions, whatever their type */
+    uint64_t legacy_work; /* the same of mma and wmma */
 };
 
 /* SASS_GMMA: wgmma.mma_async; SASS_TMA: tensor copies and reductions; SASS_LEGACY_MMA: mma, wmma.mma. */

@@ -6,8 +6,11 @@
  * a block that something else has overwritten is recognised. A block of zeros is accepted by tensor_map_replace as a
  * map that has no fields yet, as sm_90a does.
  *
- * Sources: CUDA driver API, cuTensorMapEncodeTiled; PTX ISA, "Tensors" and tensormap.replace. Not measured yet:
- * FLOAT32_FTZ and TFLOAT32 elements are copied unchanged; a box row narrower than the swizzle is stored without gaps.
+ * Sources: CUDA driver API, cuTensorMapEncodeTiled; PTX ISA, "Tensors" and tensormap.replace. Measured on an H200
+ * (tests/data/layout/sm_90a.json): a box row narrower than the swizzle still takes a row of the swizzle in shared memory;
+ * a box that begins between two 16-byte units of a row is an illegal instruction; stores write the whole unit in which a
+ * row of the tensor ends. Not measured: FLOAT32_FTZ and TFLOAT32
+ * elements are copied unchanged.
  */
 #ifndef PTXBENCH_EMU_TENSOR_MAP_H
 #define PTXBENCH_EMU_TENSOR_MAP_H
@@ -135,16 +138,21 @@ struct tensor_tile {
     uint32_t extent[TENSOR_MAP_MAX_RANK]; /* elements moved: ceil(box / element stride) */
     uint32_t element_bytes;
     uint32_t row_bytes; /* of one row of the box along dimension 0: a multiple of 16 */
+    uint32_t row_pitch; /* from row to row in shared memory: row_bytes, or the span of the swizzle */
     uint32_t rows;
-    uint32_t bytes;  /* of the full box: what complete_tx counts, out of bounds or not */
-    uint32_t chunks; /* of 16 bytes */
+    uint32_t bytes;        /* of the full box: what complete_tx counts, out of bounds or not */
+    uint32_t shared_bytes; /* from the first to the last byte in shared memory, before the swizzle */
+    uint32_t chunks;       /* of 16 bytes */
 };
 
 /* Prepares a tile. `coordinates` has map->rank values and may lie outside of the tensor. ERROR_INPUT: shared address
- * not aligned to 128 bytes, box larger than shared memory, global address NULL; ERROR_UNSUPPORTED: interleaved and
- * packed sub-byte maps. */
+ * not aligned to 128 bytes, first coordinate not on a 16-byte unit, box larger than shared memory, global address NULL;
+ * ERROR_UNSUPPORTED: interleaved and packed sub-byte maps. */
 MUST_CHECK bool tensor_tile_init(struct tensor_tile *tile, const struct tensor_map *map, const int32_t *coordinates,
                                  uint32_t shared_address, struct error *error);
+
+/* What a store or reduction refuses besides: ERROR_INPUT for a negative coordinate, an illegal instruction on an H200. */
+MUST_CHECK bool tensor_tile_check_store(const struct tensor_tile *tile, struct error *error);
 
 /* One row of the box along dimension 0: contiguous in global memory, and in shared memory before the swizzle. */
 struct tensor_tile_row {
@@ -163,8 +171,8 @@ struct tensor_tile_chunk {
     int64_t global_offset;   /* as in a row */
     uint32_t linear_address; /* shared address before the swizzle */
     uint32_t shared_address; /* after it */
-    uint8_t valid_begin;     /* bytes [valid_begin, valid_end) are inside of the tensor: loads fill the others, */
-    uint8_t valid_end;       /* stores and reductions skip them; 0, 0 when all are outside */
+    uint8_t valid_begin;     /* bytes [valid_begin, valid_end) are inside of the tensor: loads fill the others; */
+    uint8_t valid_end;       /* 0, 0 when all are outside: stores and reductions skip such chunks, and only them */
     bool halves_swapped;     /* the two 8-byte halves are exchanged in shared memory (128B_ATOM_32B_FLIP_8B) */
     int64_t coordinate[TENSOR_MAP_MAX_RANK]; /* of the first element */
 };
@@ -179,8 +187,8 @@ bool tensor_tile_locate(const struct tensor_tile *tile, uint32_t address, int64_
 /* Whether an element lies inside of the tensor. */
 bool tensor_map_contains(const struct tensor_map *map, const int64_t coordinate[TENSOR_MAP_MAX_RANK]);
 
-/* The 16 bytes that a load puts in place of elements outside: zeros, or the NaN of all ones below the sign (its
- * exact bits are not documented; calibrated by tests/gpu/layout_fingerprints). */
+/* The 16 bytes that a load puts in place of elements outside: zeros, or 0x7ff7 in every 16 bits, whatever the type
+ * (measured on an H200). */
 void tensor_map_fill_bytes(const struct tensor_map *map, uint8_t out[TENSOR_MAP_CHUNK_BYTES]);
 
 #endif

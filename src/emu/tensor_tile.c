@@ -26,12 +26,25 @@ static bool check_tile(const struct tensor_map *map, uint32_t shared_address, st
     return true;
 }
 
+static bool check_first_coordinate(const struct tensor_map *map, int32_t coordinate, struct error *error)
+{
+    int size = tensor_map_type_bits(map->type) / 8;
+
+    if ((int64_t)coordinate * size % TENSOR_MAP_CHUNK_BYTES == 0)
+        return true;
+    (void)error_set(error, ERROR_INPUT,
+                    "tensor copy: the first coordinate %d is byte %" PRId64 " of a row, not a multiple of 16: the box "
+                    "would begin between two 16-byte units, which a GPU answers with an illegal instruction",
+                    coordinate, (int64_t)coordinate * size);
+    return error_hint(error, "make it a multiple of %d elements", TENSOR_MAP_CHUNK_BYTES / size);
+}
+
 bool tensor_tile_init(struct tensor_tile *tile, const struct tensor_map *map, const int32_t *coordinates,
                       uint32_t shared_address, struct error *error)
 {
     uint64_t rows = 1;
 
-    if (!check_tile(map, shared_address, error))
+    if (!check_tile(map, shared_address, error) || !check_first_coordinate(map, coordinates[0], error))
         return false;
     *tile = (struct tensor_tile){
         .map = *map,
@@ -46,14 +59,32 @@ bool tensor_tile_init(struct tensor_tile *tile, const struct tensor_map *map, co
             rows *= tile->extent[i];
     }
     tile->row_bytes = tile->extent[0] * tile->element_bytes;
-    uint64_t bytes = rows * tile->row_bytes;
+    tile->row_pitch = tile->row_bytes;
+    if (map->swizzle != SMEM_SWIZZLE_NONE && tile->row_bytes < smem_swizzle_span(map->swizzle))
+        tile->row_pitch = smem_swizzle_span(map->swizzle);
+    uint64_t bytes = (rows - 1) * tile->row_pitch + tile->row_bytes;
     if (bytes > SHARED_MAX_BYTES)
         return error_set(error, ERROR_INPUT,
                          "tensor copy: the box has %" PRIu64 " bytes, shared memory of a CTA at most %d", bytes,
                          SHARED_MAX_BYTES);
     tile->rows = (uint32_t)rows;
-    tile->bytes = (uint32_t)bytes;
+    tile->shared_bytes = (uint32_t)bytes;
+    tile->bytes = tile->rows * tile->row_bytes;
     tile->chunks = tile->bytes / TENSOR_MAP_CHUNK_BYTES;
+    return true;
+}
+
+bool tensor_tile_check_store(const struct tensor_tile *tile, struct error *error)
+{
+    for (int i = 0; i < tile->map.rank; i++)
+        if (tile->coordinate[i] < 0) {
+            (void)error_set(
+                error, ERROR_INPUT,
+                "tensor store: coordinate %d of dimension %d is negative, which a GPU answers with an illegal "
+                "instruction",
+                tile->coordinate[i], i);
+            return error_hint(error, "only loads may begin before the tensor");
+        }
     return true;
 }
 
@@ -86,7 +117,7 @@ void tensor_tile_row_at(const struct tensor_tile *tile, uint32_t index, struct t
     uint32_t rest = index;
     bool inside = true;
 
-    *out = (struct tensor_tile_row){.linear_address = tile->shared_address + index * tile->row_bytes};
+    *out = (struct tensor_tile_row){.linear_address = tile->shared_address + index * tile->row_pitch};
     out->coordinate[0] = tile->coordinate[0];
     for (int i = 1; i < map->rank; i++) {
         int64_t coordinate = (int64_t)tile->coordinate[i] + (int64_t)(rest % tile->extent[i]) * map->element_stride[i];
@@ -135,21 +166,20 @@ bool tensor_tile_locate(const struct tensor_tile *tile, uint32_t address, int64_
     uint32_t offset = smem_swizzle_address(tile->map.swizzle, address) - tile->shared_address;
     struct tensor_tile_row row;
 
-    if (offset >= tile->bytes)
+    if (offset >= tile->shared_bytes || offset % tile->row_pitch >= tile->row_bytes)
         return false;
-    tensor_tile_row_at(tile, offset / tile->row_bytes, &row);
+    tensor_tile_row_at(tile, offset / tile->row_pitch, &row);
     memcpy(coordinate, row.coordinate, sizeof row.coordinate);
-    coordinate[0] += offset % tile->row_bytes / tile->element_bytes;
+    coordinate[0] += offset % tile->row_pitch / tile->element_bytes;
     return true;
 }
 
 void tensor_map_fill_bytes(const struct tensor_map *map, uint8_t out[TENSOR_MAP_CHUNK_BYTES])
 {
-    int size = tensor_map_type_bits(map->type) / 8;
+    bool nan = map->fill == TENSOR_MAP_FILL_NAN;
 
-    memset(out, map->fill == TENSOR_MAP_FILL_NAN ? 0xff : 0, TENSOR_MAP_CHUNK_BYTES);
-    if (map->fill != TENSOR_MAP_FILL_NAN || size == 0)
-        return;
-    for (int i = size - 1; i < TENSOR_MAP_CHUNK_BYTES; i += size) /* little-endian: the sign is in the last byte */
-        out[i] = 0x7f;
+    for (int i = 0; i < TENSOR_MAP_CHUNK_BYTES; i += 2) {
+        out[i] = nan ? 0xf7 : 0;
+        out[i + 1] = nan ? 0x7f : 0;
+    }
 }

@@ -17,7 +17,7 @@ enum { OBJECT_LIMIT = 512 << 20 };
 static struct compile_request compile_request_of(const struct evaluation_run *run)
 {
     const struct judge_request *request = run->request;
-    const char *device_arch = run->worker->device ? device_target(run->worker->device) : NULL;
+    const char *device_arch = worker_arch(run->worker);
 
     return (struct compile_request){
         .sources = request->sources,
@@ -36,7 +36,7 @@ static struct compile_request compile_request_of(const struct evaluation_run *ru
 static bool check_arch(const struct evaluation_run *run, struct error *error)
 {
     const char *asked = run->request->arch;
-    const char *device_arch = run->worker->device ? device_target(run->worker->device) : NULL;
+    const char *device_arch = worker_arch(run->worker);
 
     if (!asked || !device_arch || !strcmp(asked, device_arch))
         return true;

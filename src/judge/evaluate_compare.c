@@ -168,7 +168,7 @@ static void explain_slot(struct evaluation_run *run, struct run_item item, const
     run->failed = true;
     if (timed)
         verdict_set_status(run->verdict, run->arena, VERDICT_INCORRECT_NUMERICAL,
-                           "right in the first call, wrong in a timed one");
+                           "right in the first call, wrong in a later one");
     else
         verdict_set_status(run->verdict, run->arena, VERDICT_INCORRECT_NUMERICAL, "%lld of %lld elements are wrong",
                            (long long)record->mismatches.value, (long long)record->elements.value);
@@ -199,6 +199,8 @@ bool evaluate_compare(struct evaluation_run *run, const struct run_item *items, 
     for (int slot = 0; slot < count; slot++) {
         bool wrong = false;
         for (int i = 0; i < output_count(run); i++) {
+            if (slots[slot].compared[i])
+                record->outputs.items[i].elements = count_of(slots[slot].compared[i]);
             add_stats(run, &record->outputs.items[i], &slots[slot].outputs[i], !timed);
             wrong |= record->outputs.items[i].ok == TRISTATE_NO;
         }

@@ -25,6 +25,7 @@ static const struct {
     {CUDA_ERROR_LAUNCH_FAILED, FINDING_DEVICE_TRAP, "a kernel stopped with a trap or an unspecified failure"},
     {CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, FINDING_LAUNCH_FAILURE, "a launch asked for too many resources"},
     {CUDA_ERROR_INVALID_VALUE, FINDING_LAUNCH_FAILURE, "a launch had invalid parameters"},
+    {CUDA_ERROR_LAUNCH_TIMEOUT, FINDING_KERNEL_HANG, "a kernel can not finish"},
     {CUDA_ERROR_OUT_OF_MEMORY, FINDING_DEVICE_MEMORY, "the candidate ran out of device memory"},
 };
 
@@ -53,7 +54,8 @@ static void device_failure(struct evaluation_run *run, const struct message_fail
     }
     for (size_t i = 0; i < ARRAY_LEN(device_errors); i++)
         if (device_errors[i].result == (CUresult)failed->code) {
-            fail(run, VERDICT_RUNTIME_ERROR, device_errors[i].code,
+            fail(run, failed->code == CUDA_ERROR_LAUNCH_TIMEOUT ? VERDICT_TIMEOUT : VERDICT_RUNTIME_ERROR,
+                 device_errors[i].code,
                  arena_printf(run->arena, "%s %s (%s)", device_errors[i].text, where, failed->text));
             return;
         }
@@ -217,7 +219,8 @@ bool evaluate_load(struct evaluation_run *run)
         .rtol = (float)run->tolerance.rtol,
     };
     int64_t started_ns = clock_now_ns();
-    if (!worker_take_runner(run->worker, &run->runner, &ready, &error))
+    if (!(run->runner ? runner_client_wait_ready(run->runner, &ready, &error)
+                      : worker_take_runner(run->worker, &run->runner, &ready, &error)))
         return evaluate_trouble(run, &error);
     run->ready = *ready;
     struct runner_outcome outcome = runner_client_load(run->runner, &load, descriptors, load_timeout_ns);

@@ -2,8 +2,10 @@
 #include "judge/runner_client.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/clock.h"
 #include "base/interrupt.h"
@@ -17,6 +19,7 @@ static const int64_t end_grace_ns = 500000000; /* a closed channel is usually th
 struct runner_client {
     struct process process;
     int channel;
+    int events;           /* memory file that an emulated device appends to; -1 */
     struct buffer raw;    /* what it printed, as it came */
     struct buffer output; /* the same, printable */
     bool is_ready;
@@ -26,33 +29,67 @@ struct runner_client {
     struct message message; /* last received */
 };
 
-bool runner_client_start(const char *program, const char *device, struct runner_client **out, struct error *error)
+static void close_descriptors(const struct runner_client *client)
+{
+    if (client->channel >= 0)
+        (void)close(client->channel);
+    if (client->events >= 0)
+        (void)close(client->events);
+}
+
+/* The descriptors of the runner: 3 is the channel, 4 where an emulated device tells what happens. */
+static bool open_descriptors(struct runner_client *client, bool emulated, int *theirs, struct error *error)
+{
+    if (!channel_pair(&client->channel, theirs, error))
+        return false;
+    if (!emulated)
+        return true;
+    client->events = memfd_create("events", MFD_CLOEXEC);
+    if (client->events < 0)
+        return error_system(error, errno, "runner: no memory file for the emulator's events");
+    (void)fcntl(client->events, F_SETFL, O_APPEND);
+    return true;
+}
+
+bool runner_client_start(const char *program, const char *device, const struct runner_emulation *emulation,
+                         struct runner_client **out, struct error *error)
 {
     struct runner_client *client = calloc(1, sizeof *client);
     const char *const argv[] = {program, "--channel", "--device", device, NULL};
+    AUTO_ARENA *arena = arena_new();
     AUTO_CLOSE int theirs = -1;
 
     if (!client)
         return error_set(error, ERROR_MEMORY, "runner: out of memory");
     client->raw = buffer_new(OUTPUT_LIMIT);
     client->output = buffer_new(3 * OUTPUT_LIMIT);
-    client->channel = -1;
-    if (!channel_pair(&client->channel, &theirs, error)) {
-        free(client);
-        return false;
-    }
-    AUTO_ARENA *arena = arena_new();
-    struct process_spec spec = {.argv = argv,
-                                .environment = runner_environment(arena),
-                                .inherit = &theirs,
-                                .inherit_count = 1,
-                                .no_core = true};
-    if (!process_start(&spec, &client->process, error)) {
-        (void)close(client->channel);
+    client->channel = client->events = -1;
+    bool ok = open_descriptors(client, emulation != NULL, &theirs, error);
+    int inherit[] = {theirs, client->events};
+    struct process_spec spec = {.argv = argv, .inherit = inherit, .inherit_count = emulation ? 2 : 1, .no_core = true};
+    if (ok)
+        spec.environment =
+            emulation ? runner_environment_emulated(arena, device, emulation) : runner_environment(arena);
+    if (!ok || !process_start(&spec, &client->process, error)) {
+        close_descriptors(client);
         free(client);
         return false;
     }
     *out = client;
+    return true;
+}
+
+bool runner_client_take_events(struct runner_client *client, struct buffer *out)
+{
+    char bytes[4096];
+    off_t at = 0;
+    ssize_t got;
+
+    while ((got = pread(client->events, bytes, sizeof bytes, at)) > 0) {
+        at += got;
+        if (!buffer_append(out, bytes, (size_t)got))
+            return false;
+    }
     return true;
 }
 
@@ -228,6 +265,11 @@ struct runner_outcome runner_client_run(struct runner_client *client, const stru
     return outcome;
 }
 
+struct runner_outcome runner_client_wait_done(struct runner_client *client, int64_t timeout_ns)
+{
+    return expect(client, MESSAGE_DONE, clock_now_ns(), timeout_ns, NULL);
+}
+
 struct runner_outcome runner_client_take_times(struct runner_client *client, const struct message_run *request,
                                                struct message_times *times)
 {
@@ -290,7 +332,7 @@ bool runner_client_free(struct runner_client *client, struct process_end *end)
     if (end)
         *end = client->end;
     process_close_streams(&client->process);
-    (void)close(client->channel);
+    close_descriptors(client);
     buffer_free(&client->raw);
     buffer_free(&client->output);
     free(client);

@@ -32,9 +32,16 @@ struct runner_outcome {
     int64_t wall_ns; /* from sending the request to its (first) answer, by the worker's clock */
 };
 
-/* Starts a runner and returns at once; it warms up on its own. */
-MUST_CHECK bool runner_client_start(const char *program, const char *device, struct runner_client **out,
-                                    struct error *error);
+/* How an emulated device works in a runner (emu/shim_options.h). */
+struct runner_emulation {
+    uint64_t sample;      /* most clusters of a launch that run; 0: all */
+    uint64_t budget;      /* most warp instructions of a launch; 0: the emulator's limit */
+    const char *schedule; /* "completion=late,reverse"; "": the default */
+};
+
+/* Starts a runner and returns at once; it warms up on its own. `emulation`: for an emulated device, else NULL. */
+MUST_CHECK bool runner_client_start(const char *program, const char *device, const struct runner_emulation *emulation,
+                                    struct runner_client **out, struct error *error);
 
 /* Waits until it is warm. Failure is infrastructure or device trouble. `*ready` is borrowed. */
 MUST_CHECK bool runner_client_wait_ready(struct runner_client *client, const struct message_ready **ready,
@@ -50,6 +57,9 @@ struct runner_outcome runner_client_run(struct runner_client *client, const stru
                                         int64_t timeout_ns, struct message_times *times, struct message_counts *counts,
                                         int *counts_fd);
 
+/* Waits longer for the DONE of a run that has come back as RUNNER_HUNG. */
+struct runner_outcome runner_client_wait_done(struct runner_client *client, int64_t timeout_ns);
+
 /* Waits for the TIMES of the last run. Between DONE and here the caller looks at the outputs: the wall clock stops at
  * DONE, so that a candidate that says it too early must be found out before it has had more time. */
 struct runner_outcome runner_client_take_times(struct runner_client *client, const struct message_run *request,
@@ -62,6 +72,10 @@ void runner_client_suspend(struct runner_client *client);
 /* What the process printed on both streams, printable; borrowed until the client is freed. `*truncated` tells whether
  * more was printed than is kept (64 KiB). */
 const char *runner_client_output(struct runner_client *client, bool *truncated);
+
+/* Appends what the emulated device of the runner has told (JSON lines: docs/formats/emulator.md); forgeable, as all that
+ * comes from there. False when the buffer was too small. */
+bool runner_client_take_events(struct runner_client *client, struct buffer *out);
 
 pid_t runner_client_pid(const struct runner_client *client);
 

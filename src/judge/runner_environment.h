@@ -5,7 +5,13 @@
 
 #include "base/arena.h"
 
+struct runner_emulation;
+
 /* "NAME=value" list, NULL-terminated, for process_spec; the list is in the arena, its texts are the environment's. */
 const char *const *runner_environment(struct arena *arena);
+
+/* The same for a runner on an emulated device: its libraries come first, and what the device shall do. */
+const char *const *runner_environment_emulated(struct arena *arena, const char *device,
+                                               const struct runner_emulation *emulation);
 
 #endif

@@ -119,6 +119,11 @@ static const char *or_unknown(const char *text)
     return text ? text : "unknown";
 }
 
+static bool is_emulated(const struct verdict *verdict)
+{
+    return verdict->task.device && !strncmp(verdict->task.device, "emu:", 4);
+}
+
 const char *summary_headline(struct arena *arena, const struct verdict *verdict)
 {
     AUTO_BUFFER line = buffer_new(LINE_BYTES);
@@ -131,7 +136,7 @@ const char *summary_headline(struct arena *arena, const struct verdict *verdict)
         (void)buffer_printf(&line, " %.2fx (%.4g ms, reference %.4g ms)", speed->speedup.value, speed->latency_ms.value,
                             speed->reference_latency_ms.value);
     else if (verdict->status == VERDICT_PASSED)
-        (void)buffer_append_text(&line, " (not timed)");
+        (void)buffer_append_text(&line, is_emulated(verdict) ? " (emulated)" : " (not timed)");
     if (verdict->task.definition)
         (void)buffer_printf(&line, " %.200s", verdict->task.definition);
     if (verdict->provenance.gpu || verdict->task.device)
@@ -253,6 +258,8 @@ static void put_correctness(struct page *page, const struct verdict *verdict)
                                                    : "unknown",
                  correctness->max_abs.value, correctness->max_rel.value, or_unknown(correctness->rule),
                  correctness->atol.value, correctness->rtol.value);
+    if (verdict->status == VERDICT_PASSED && is_emulated(verdict) && verdict->summary)
+        put_wrapped(page, "              ", verdict->summary, 14);
     for (size_t i = 0; i < correctness->outputs.count && shown < OUTPUTS_SHOWN; i++) {
         if (correctness->outputs.items[i].ok != TRISTATE_NO)
             continue;

@@ -41,6 +41,7 @@ struct tally {
     size_t foreign;           /* counts of functions that the object does not hold */
     size_t unresolved;        /* counts at offsets where the object has no instruction */
     const char *unresolved_function;
+    bool scaled; /* from a part of the grid */
 };
 
 static bool is_listed(int architecture, enum sass_family family)
@@ -131,6 +132,18 @@ static void add_count(struct arena *arena, const struct target_input *input, con
     add_work(tally, opcode, family, count->warps);
 }
 
+/* Only whether a thread ran matters below, and a warp does not run without one. */
+static void take_sums(const struct target_sums *sums, struct tally *tally)
+{
+    for (int family = SASS_OTHER + 1; family < SASS_FAMILY_COUNT; family++) {
+        tally->warps[family] = (uint64_t)(sums->warps[family] + 0.5);
+        tally->threads[family] = 32 * tally->warps[family];
+    }
+    tally->target_flops = sums->target_flops;
+    tally->legacy_flops = sums->legacy_flops;
+    tally->scaled = sums->scaled;
+}
+
 static void fill_families(struct arena *arena, const struct target_input *input, int architecture,
                           const struct tally *tally, struct verdict_target *out)
 {
@@ -146,7 +159,7 @@ static void fill_families(struct arena *arena, const struct target_input *input,
         count_map_set(&out->in_object, arena, entry->name, entry->in_object.value);
         if (input->measured) {
             entry->warps = count_of((int64_t)tally->warps[family]);
-            entry->threads = count_of((int64_t)tally->threads[family]);
+            entry->threads = input->sums ? (struct count){0} : count_of((int64_t)tally->threads[family]);
         }
     }
 }
@@ -216,7 +229,8 @@ static void add_findings(struct arena *arena, const struct verdict_target *targe
     if (target->executed == EXECUTED_NO)
         (void)finding_add(findings, arena, FINDING_TARGET_NOT_EXECUTED,
                           "target instructions are in the object, but none of them ran");
-    if (target->executed == EXECUTED_YES && target->tensor_share.known && target->tensor_share.value < LOW_TENSOR_SHARE)
+    if (target->executed == EXECUTED_YES && target->tensor_share.known &&
+        target->tensor_share.value < LOW_TENSOR_SHARE && !tally->scaled) /* parts of a grid differ in their work */
         (void)finding_add(findings, arena, FINDING_TENSOR_SHARE_LOW,
                           "target instructions did %.1f %% of the required arithmetic",
                           100 * target->tensor_share.value);
@@ -246,6 +260,8 @@ void target_judge(struct arena *arena, const struct target_input *input, struct 
     }
     for (size_t i = 0; i < input->count_count && input->measured; i++)
         add_count(arena, input, &input->counts[i], out, &tally);
+    if (input->measured && input->sums)
+        take_sums(input->sums, &tally);
     if (input->measured) {
         out->measured_with = arena_strdup(arena, input->measured_with);
         out->foreign = count_of((int64_t)tally.foreign);

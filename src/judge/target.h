@@ -22,6 +22,14 @@ struct target_count {
     uint64_t threads;     /* thread executions with the predicate on */
 };
 
+/* Executed with a lane that its predicate let through; scaled to the whole grid when a part of it ran. */
+struct target_sums {
+    double warps[SASS_FAMILY_COUNT];
+    double target_flops;
+    double legacy_flops;
+    bool scaled; /* only a part ran */
+};
+
 struct target_input {
     const struct sass_report *sass; /* NULL: the object was not inspected */
     const char *sass_reason;        /* why not */
@@ -32,6 +40,7 @@ struct target_input {
     const char *measured_with;
     const struct target_count *counts;
     size_t count_count;
+    const struct target_sums *sums; /* instead of counts: NULL or, of an emulated device, what families did */
 
     /* Anything that makes the counting run no evidence: its output was wrong, two runs differ, or the sanitizer found
      * undefined behaviour such as a use after free. NULL: nothing. */

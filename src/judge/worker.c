@@ -42,6 +42,7 @@ void worker_close(struct worker *worker)
 {
     if (!worker)
         return;
+    worker_close(worker->explainer);
     for (int i = 0; i < worker->runner_count; i++)
         (void)runner_client_free(worker->runners[i], NULL);
     for (int i = 0; i < worker->stopped_count; i++)
@@ -58,7 +59,7 @@ static bool start_runners(struct worker *worker, struct error *error)
 {
     while (worker->runner_count < worker->options.warm_runners) {
         struct runner_client **slot = &worker->runners[worker->runner_count];
-        if (!runner_client_start(worker->options.runner, worker->options.device, slot, error))
+        if (!runner_client_start(worker->options.runner, worker->options.device, NULL, slot, error))
             return false;
         worker->runner_count++;
     }
@@ -73,6 +74,8 @@ bool worker_open_device(struct worker *worker, struct error *error)
         (void)error_set(error, ERROR_NOT_FOUND, "ptxbench-runner: not found beside this program");
         return error_hint(error, "build it with 'make', or keep both programs of a bundle together");
     }
+    if (worker_emulated(worker))
+        return process_become_subreaper(error);
     /* The runners warm up while this process opens its own context. */
     if (!process_become_subreaper(error) || !start_runners(worker, error) ||
         !device_open(worker->options.device, &worker->device, error))
@@ -81,6 +84,13 @@ bool worker_open_device(struct worker *worker, struct error *error)
     worker->nvml = nvml_open(device_info(worker->device)->pci_bus_id);
     nvml_driver_version(worker->nvml, worker->driver_version, sizeof worker->driver_version);
     return true;
+}
+
+const char *worker_arch(const struct worker *worker)
+{
+    if (worker_emulated(worker))
+        return worker_emulated(worker);
+    return worker->device ? device_target(worker->device) : NULL;
 }
 
 /* Moves entry `index` to the front of the list. */
@@ -107,7 +117,9 @@ bool worker_take_workload(struct worker *worker, const struct workload *workload
     }
     if (worker->workload_count == worker->options.max_workloads)
         workload_state_close(worker->workloads[--worker->workload_count]);
-    if (!workload_state_open(worker->device, workload, worker->options.memory_share, &state, error))
+    if (!(worker_emulated(worker)
+              ? workload_state_open_host(workload, &state, error)
+              : workload_state_open(worker->device, workload, worker->options.memory_share, &state, error)))
         return false;
     worker->workloads[worker->workload_count++] = state;
     touch_workload(worker, worker->workload_count - 1);
@@ -172,9 +184,18 @@ static void make_room(struct worker *worker)
     memmove(&worker->stopped[0], &worker->stopped[1], (size_t)--worker->stopped_count * sizeof *worker->stopped);
 }
 
+static int list_runners(const struct worker *worker, pid_t *list, int count)
+{
+    for (int i = 0; i < worker->runner_count; i++)
+        list[count++] = runner_client_pid(worker->runners[i]);
+    for (int i = 0; i < worker->stopped_count; i++)
+        list[count++] = runner_client_pid(worker->stopped[i]);
+    return count;
+}
+
 bool worker_drop_runner(struct worker *worker, struct runner_client *runner, struct process_end *end)
 {
-    pid_t keep[2 * WORKER_MAX_RUNNERS];
+    pid_t keep[4 * WORKER_MAX_RUNNERS];
     int count = 0;
     bool ended = runner_client_has_ended(runner);
 
@@ -185,10 +206,11 @@ bool worker_drop_runner(struct worker *worker, struct runner_client *runner, str
         runner_client_stop(runner);
         worker->stopped[worker->stopped_count++] = runner;
     }
-    for (int i = 0; i < worker->runner_count; i++)
-        keep[count++] = runner_client_pid(worker->runners[i]);
-    for (int i = 0; i < worker->stopped_count; i++)
-        keep[count++] = runner_client_pid(worker->stopped[i]);
+    count = list_runners(worker, keep, count);
+    if (worker->owner)
+        count = list_runners(worker->owner, keep, count);
+    if (worker->explainer)
+        count = list_runners(worker->explainer, keep, count);
     (void)process_kill_orphans(keep, count);
     return ended;
 }
@@ -279,6 +301,12 @@ static void record_provenance(struct evaluation_run *run)
         record->host = arena_strdup(arena, host);
     record->definition_sha256 = hash_json(arena, run->request->workload->definition->source);
     record->workload_sha256 = hash_json(arena, run->request->workload->source);
+    if (worker_emulated(worker)) {
+        record->gpu = arena_printf(arena, "the emulator (%s)", worker_emulated(worker));
+        record->protocol = "emulated: right or wrong, and which instructions run; not timed";
+        record->sandbox = arena_strdup(arena, run->ready.sandbox);
+        return;
+    }
     record->protocol = "paper: 3 x (1 correctness + 10 warm-up + 50 timed), cold L2, fresh inputs per trial, every "
                        "output compared";
     if (worker->device) {
@@ -312,6 +340,9 @@ static bool prepare(struct evaluation_run *run)
     struct error error;
 
     evaluate_progress(run, "preparing the device and the reference");
+    if (worker_emulated(run->worker))
+        return (worker_open_device(run->worker, &error) || evaluate_trouble(run, &error)) &&
+               evaluate_prepare_emulated(run);
     bool ok = worker_open_device(run->worker, &error) && settle(run->worker, &error) &&
               worker_take_workload(run->worker, run->request->workload, &run->state, &error);
     evaluate_phase(run, "prepare");
@@ -338,6 +369,10 @@ static void judge(struct evaluation_run *run)
     evaluate_phase(run, "build");
     if (!ok || !prepare(run))
         return;
+    if (worker_emulated(run->worker)) {
+        evaluate_emulated(run);
+        return;
+    }
     if (execute(run)) {
         evaluate_count(run);
         evaluate_phase(run, "count");
@@ -348,6 +383,8 @@ static void judge(struct evaluation_run *run)
     evaluate_phase(run, "sanitizer");
     evaluate_target(run);
     evaluate_phase(run, "target");
+    evaluate_explain(run);
+    evaluate_phase(run, "explain");
 }
 
 struct verdict *worker_judge(struct worker *worker, const struct judge_request *request, struct arena *arena)

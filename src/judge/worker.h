@@ -14,12 +14,13 @@
 struct worker;
 
 struct worker_options {
-    const char *device;  /* "cuda:0" */
+    const char *device;  /* "cuda:0", "emu:sm_90a" */
     const char *version; /* of this program, for records */
     const char *runner;  /* program; NULL: ptxbench-runner beside the executable */
     int warm_runners;    /* kept ready; 0: 2 */
     double memory_share; /* of free device memory for one workload; 0: 0.5 */
     int max_workloads;   /* kept prepared, least recently used goes; 0: 2 */
+    uint64_t sample;     /* emulated device: most clusters of a launch that run; 0: all */
 };
 
 /* Finds the tools. The device is opened by the first evaluation that needs it, so that a candidate that does not
@@ -52,6 +53,8 @@ struct judge_request {
     uint64_t seed;              /* of the first inputs */
     const char *cache_root;     /* NULL: default */
     int64_t compile_timeout_ns; /* 0: default */
+    bool no_explanation;        /* on a GPU: do not ask the emulator why a candidate failed */
+    int64_t emulation_limit_ns; /* emulated device: of all its runs; 0: three minutes */
     void (*progress)(void *context, const char *step); /* NULL: none */
     void *progress_context;
 };

@@ -24,7 +24,18 @@ struct worker {
     int stopped_count;
     struct workload_state *workloads[WORKER_MAX_WORKLOADS]; /* most recent first */
     int workload_count;
+    struct worker *explainer; /* the emulator, for failures on a GPU; NULL until needed */
+    struct worker *owner;     /* of an explainer: whom it serves */
 };
+
+/* The architecture that an emulated device has, or NULL for a GPU. */
+static inline const char *worker_emulated(const struct worker *worker)
+{
+    return device_emulated_arch(worker->options.device);
+}
+
+/* The architecture that the device runs; NULL as long as it is not known. */
+const char *worker_arch(const struct worker *worker);
 
 /* Opens the device and starts warm runners; nothing to do the second time. */
 MUST_CHECK bool worker_open_device(struct worker *worker, struct error *error);
@@ -52,6 +63,8 @@ struct evaluation_run {
     bool sass_known;
     const char *sass_reason;
     struct workload_state *state;
+    struct workload_state
+        *own_state;               /* emulated device: `state` when it is made for this evaluation alone; else NULL */
     struct runner_client *runner; /* NULL once dropped */
     struct message_ready ready;
     bool is_loaded; /* the runner has answered LOADED; from now on a failed set-up is a lie */
@@ -74,12 +87,19 @@ struct evaluation_run {
 
 /* The steps. Each returns whether to go on; when not, the verdict's status is set. */
 bool evaluate_build(struct evaluation_run *run);      /* compile, screen, static SASS */
-bool evaluate_load(struct evaluation_run *run);       /* runner with the object */
+bool evaluate_load(struct evaluation_run *run);       /* runner with the object; takes a warm one unless there is one */
 bool evaluate_first_call(struct evaluation_run *run); /* run once and compare */
 bool evaluate_timing(struct evaluation_run *run);     /* trials, every output compared */
 void evaluate_count(struct evaluation_run *run);      /* executed instructions */
 void evaluate_sanitizer(struct evaluation_run *run);
 void evaluate_target(struct evaluation_run *run); /* joins static and dynamic */
+
+/* On a GPU: what the emulator finds in a candidate that has failed (evaluate_explain.c). */
+void evaluate_explain(struct evaluation_run *run);
+
+/* The whole of it on an emulated device, behind evaluate_build (evaluate_emulated.c). */
+bool evaluate_prepare_emulated(struct evaluation_run *run);
+void evaluate_emulated(struct evaluation_run *run);
 
 /* Puts a runner's end into the verdict: status, finding, blame. `where` completes "... during the timed calls". */
 void evaluate_outcome(struct evaluation_run *run, const struct runner_outcome *outcome, const char *where);

@@ -60,11 +60,15 @@ bool workload_state_compare(struct workload_state *state, const struct run_item 
                             const struct compare_rule *rule, bool full, struct slot_comparison *results,
                             struct error *error)
 {
+    if (state->host)
+        return workload_host_compare(state, rule, results, error);
     for (int slot = 0; slot < count; slot++)
         for (int i = 0; i < WORKLOAD_MAX_OUTPUTS; i++)
             results[slot].outputs[i] = (struct compare_stats){.first_mismatch = ~0ULL};
     for (int slot = 0; slot < count; slot++)
         results[slot].guard_bytes = 0;
+    for (int slot = 0; slot < count; slot++)
+        memset(results[slot].compared, 0, sizeof results[slot].compared);
     if (!device_write(state->device, state->stats, results, (int64_t)sizeof *results * count, error))
         return false;
     for (int i = 0; i < count; i++) {
@@ -82,6 +86,10 @@ bool workload_state_element(struct workload_state *state, struct run_item item, 
     int64_t width = dtype_bits(dtype) / 8;
     unsigned char bytes[8];
 
+    if (state->host) {
+        workload_host_element(state, output, index, got, expected);
+        return true;
+    }
     if (!device_read(state->device, bytes,
                      output_address(state, item.output_slot, output) + (CUdeviceptr)(index * width), width, error))
         return false;
@@ -109,6 +117,10 @@ bool workload_state_tiles(struct workload_state *state, struct arena *arena, str
     };
     int64_t bytes = map->rows * map->columns * (int64_t)sizeof *map->counts;
     map->counts = arena_alloc(arena, (size_t)bytes);
+    if (state->host) {
+        workload_host_tiles(state, output, rule, map);
+        return true;
+    }
     if (!device_allocate(state->device, bytes, &tiles, error))
         return false;
     bool ok = device_write(state->device, tiles, map->counts, bytes, error) &&

@@ -19,8 +19,7 @@ static int64_t align_up(int64_t bytes)
     return (bytes + TENSOR_ALIGNMENT - 1) / TENSOR_ALIGNMENT * TENSOR_ALIGNMENT;
 }
 
-/* Shapes and offsets of all tensors of a set and a slot. */
-static bool lay_out(struct workload_state *state, struct error *error)
+bool workload_state_lay_out(struct workload_state *state, struct error *error)
 {
     const struct definition *definition = state->workload->definition;
     int64_t input_at = 0, output_at = GUARD_BYTES, expected_at = 0;
@@ -152,7 +151,7 @@ bool workload_state_open(struct device *device, const struct workload *workload,
     state->device = device;
     state->workload = workload;
     state->input_memory.fd = state->output_memory.fd = -1;
-    if (lay_out(state, error) && open_references(state, error) && allocate(state, memory_share, error) &&
+    if (workload_state_lay_out(state, error) && open_references(state, error) && allocate(state, memory_share, error) &&
         check_reference(state, error)) {
         *out = state;
         return true;
@@ -165,6 +164,10 @@ void workload_state_close(struct workload_state *state)
 {
     if (!state)
         return;
+    if (state->host) {
+        workload_host_close(state);
+        return;
+    }
     reference_close(state->reference);
     reference_close(state->forward);
     device_share_free(state->device, &state->input_memory);
@@ -254,6 +257,8 @@ static bool make_set(struct workload_state *state, int set, uint64_t seed, struc
 bool workload_state_generate(struct workload_state *state, const uint64_t *seeds, int samples, double *reference_ms,
                              struct error *error)
 {
+    if (state->host)
+        return workload_host_generate(state, seeds[0], error);
     if (!device_poison(state->device, state->expected_memory, state->set_count * state->expected_bytes, error))
         return false;
     for (int set = 0; set < state->set_count; set++)
@@ -264,6 +269,10 @@ bool workload_state_generate(struct workload_state *state, const uint64_t *seeds
 
 bool workload_state_poison(struct workload_state *state, int count, struct error *error)
 {
+    if (state->host) {
+        workload_host_poison(state);
+        return true;
+    }
     return device_poison(state->device, state->output_memory.address, count * state->slot_bytes, error) &&
            device_synchronize(state->device, error);
 }
@@ -316,6 +325,9 @@ int workload_state_slots(const struct workload_state *state)
 
 struct reference_identity workload_state_identity(const struct workload_state *state)
 {
+    if (state->host)
+        return (struct reference_identity){.name = "CPU reference",
+                                           .algorithm = "float sums where the candidate wrote"};
     return reference_identity(state->reference);
 }
 

@@ -25,6 +25,18 @@ enum { WORKLOAD_MAX_SETS = 4, WORKLOAD_MAX_OUTPUTS = 8, WORKLOAD_MAX_INPUTS = 16
 
 struct workload_state;
 
+/*
+ * The same for an emulated device: host memory, one set and one slot, no timing. Expected outputs are computed when they
+ * are compared, and where the candidate has written (reference/cpu_sampled.h). ERROR_UNSUPPORTED: no CPU reference, or
+ * derived inputs that would take more than about a minute.
+ */
+MUST_CHECK bool workload_state_open_host(const struct workload *workload, struct workload_state **out,
+                                         struct error *error);
+
+/* Whether only some clusters ran: then an element that was not written is not wrong, and the counts are those of the
+ * written ones. Emulated devices only. */
+void workload_state_set_sampled(struct workload_state *state, bool sampled);
+
 /* Plans the reference, allocates, checks the reference against naive fp32 kernels (refuses when it is wrong) and times
  * it. At most `memory_share` of the device's free memory is taken. Returns new. ERROR_UNSUPPORTED when there is no
  * reference for the definition. */
@@ -67,7 +79,8 @@ MUST_CHECK bool workload_state_poison(struct workload_state *state, int count, s
 /* What happened to one slot. */
 struct slot_comparison {
     struct compare_stats outputs[WORKLOAD_MAX_OUTPUTS];
-    uint64_t guard_bytes; /* guard bytes that were overwritten */
+    uint64_t guard_bytes;                   /* guard bytes that were overwritten */
+    int64_t compared[WORKLOAD_MAX_OUTPUTS]; /* elements that were looked at; 0: all */
 };
 
 /* Compares slots [0, count); slot i against the expected outputs of set items[i].input_set. `order` is a permutation of

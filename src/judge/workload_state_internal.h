@@ -10,8 +10,17 @@ struct placed_tensor {
     int64_t expected_offset; /* outputs: in an expected set */
 };
 
+/* Of an emulated device. */
+struct workload_host {
+    uint8_t *inputs; /* shared mappings of the descriptors */
+    uint8_t *outputs;
+    uint8_t *expected; /* private; poison where not yet computed for these inputs */
+    bool sampled;
+};
+
 struct workload_state {
-    struct device *device;
+    struct device *device;      /* NULL: an emulated one, */
+    struct workload_host *host; /* then this is set */
     const struct workload *workload;
     struct reference_problem problem;
     struct reference *reference;
@@ -43,5 +52,19 @@ void workload_state_input_pointers(const struct workload_state *state, CUdevicep
 
 /* Fills the private inputs with those of a set from its seed, derived ones included. */
 MUST_CHECK bool workload_state_fill_private(struct workload_state *state, int set, uint64_t seed, struct error *error);
+
+/* Shapes and offsets of all tensors of a set and a slot. */
+MUST_CHECK bool workload_state_lay_out(struct workload_state *state, struct error *error);
+
+/* What the functions of workload_state.h do for an emulated device (workload_host.c). */
+void workload_host_close(struct workload_state *state);
+MUST_CHECK bool workload_host_generate(struct workload_state *state, uint64_t seed, struct error *error);
+void workload_host_poison(struct workload_state *state);
+MUST_CHECK bool workload_host_compare(struct workload_state *state, const struct compare_rule *rule,
+                                      struct slot_comparison *result, struct error *error);
+void workload_host_element(const struct workload_state *state, int output, int64_t index, double *got,
+                           double *expected);
+void workload_host_tiles(const struct workload_state *state, int output, const struct compare_rule *rule,
+                         struct tile_map *map);
 
 #endif

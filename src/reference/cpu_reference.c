@@ -117,8 +117,9 @@ static double exponentiate(float *scores, int64_t columns, double scale, float *
     return sum;
 }
 
+/* wanted[length]: rows to compute; NULL: all. */
 static void forward_head(const struct cpu_attention *shape, const uint16_t *q, const uint16_t *k, const uint16_t *v,
-                         uint16_t *o, float *lse)
+                         const uint8_t *wanted, uint16_t *o, float *lse)
 {
     int64_t length = shape->length;
     int64_t dim = shape->dim;
@@ -134,6 +135,8 @@ static void forward_head(const struct cpu_attention *shape, const uint16_t *q, c
     unpack(values, v, length * dim);
     for (int64_t i = 0; i < length; i++) {
         int64_t columns = visible(shape, i);
+        if (wanted && !wanted[i])
+            continue;
         unpack(query, q + i * dim, dim);
         row_dots(shape, columns, query, keys, scores);
         double total = exponentiate(scores, columns, scale, &lse[i]);
@@ -148,13 +151,22 @@ static void forward_head(const struct cpu_attention *shape, const uint16_t *q, c
     }
 }
 
+void cpu_mha_forward_rows(const struct cpu_attention *shape, const uint16_t *q, const uint16_t *k, const uint16_t *v,
+                          const uint8_t *wanted, uint16_t *o, float *lse)
+{
+    int64_t length = shape->length, head = length * shape->dim;
+
+    for (int64_t h = 0; h < shape->batch * shape->heads; h++) {
+        const uint8_t *rows = wanted ? wanted + h * length : NULL;
+        if (!rows || memchr(rows, 1, (size_t)length))
+            forward_head(shape, q + h * head, k + h * head, v + h * head, rows, o + h * head, lse + h * length);
+    }
+}
+
 void cpu_mha_forward(const struct cpu_attention *shape, const uint16_t *q, const uint16_t *k, const uint16_t *v,
                      uint16_t *o, float *lse)
 {
-    int64_t head = shape->length * shape->dim;
-
-    for (int64_t h = 0; h < shape->batch * shape->heads; h++)
-        forward_head(shape, q + h * head, k + h * head, v + h * head, o + h * head, lse + h * shape->length);
+    cpu_mha_forward_rows(shape, q, k, v, NULL, o, lse);
 }
 
 /* What the backward pass of one head keeps. Rows are those of one block of queries. */
@@ -260,6 +272,13 @@ void cpu_mha_backward(const struct cpu_attention *shape, const uint16_t *q, cons
                       const uint16_t *o, const uint16_t *d_o, const float *lse, uint16_t *dq, uint16_t *dk,
                       uint16_t *dv)
 {
+    cpu_mha_backward_heads(shape, q, k, v, o, d_o, lse, NULL, dq, dk, dv);
+}
+
+void cpu_mha_backward_heads(const struct cpu_attention *shape, const uint16_t *q, const uint16_t *k, const uint16_t *v,
+                            const uint16_t *o, const uint16_t *d_o, const float *lse, const uint8_t *wanted,
+                            uint16_t *dq, uint16_t *dk, uint16_t *dv)
+{
     int64_t length = shape->length;
     int64_t dim = shape->dim;
     int64_t size = length * dim;
@@ -267,6 +286,8 @@ void cpu_mha_backward(const struct cpu_attention *shape, const uint16_t *q, cons
 
     for (int64_t h = 0; h < shape->batch * shape->heads; h++) {
         int64_t base = h * size;
+        if (wanted && !wanted[h])
+            continue;
         unpack(head.keys, k + base, size);
         unpack_transposed(head.keys_transposed, k + base, length, dim);
         unpack_transposed(head.values_transposed, v + base, length, dim);

@@ -26,10 +26,19 @@ struct cpu_attention {
 void cpu_mha_forward(const struct cpu_attention *shape, const uint16_t *q, const uint16_t *k, const uint16_t *v,
                      uint16_t *o, float *lse);
 
+/* The rows of o and lse for which wanted[batch, heads, length] is 1, not 0; the others stay as they are. */
+void cpu_mha_forward_rows(const struct cpu_attention *shape, const uint16_t *q, const uint16_t *k, const uint16_t *v,
+                          const uint8_t *wanted, uint16_t *o, float *lse);
+
 /* Gradients dq, dk, dv for the upstream gradient `d_o`; `o` and `lse` as the forward pass returned them. */
 void cpu_mha_backward(const struct cpu_attention *shape, const uint16_t *q, const uint16_t *k, const uint16_t *v,
                       const uint16_t *o, const uint16_t *d_o, const float *lse, uint16_t *dq, uint16_t *dk,
                       uint16_t *dv);
+
+/* The same for the heads for which wanted[batch, heads] is 1, not 0. */
+void cpu_mha_backward_heads(const struct cpu_attention *shape, const uint16_t *q, const uint16_t *k, const uint16_t *v,
+                            const uint16_t *o, const uint16_t *d_o, const float *lse, const uint8_t *wanted,
+                            uint16_t *dq, uint16_t *dk, uint16_t *dv);
 
 /* What an operation is, recognised by op_type, argument names, dtypes and ranks; CPU_OTHER when nothing fits. */
 enum cpu_operation { CPU_OTHER, CPU_GEMM, CPU_MHA_FORWARD, CPU_MHA_BACKWARD };
@@ -45,9 +54,16 @@ bool cpu_reference_is_causal(const struct definition *definition);
  */
 MUST_CHECK bool cpu_reference_inputs(const struct workload *workload, uint64_t seed, void ***out, struct error *error);
 
+/* Fills buffers of the caller's. */
+MUST_CHECK bool cpu_reference_fill_inputs(const struct workload *workload, uint64_t seed, void *const *buffers,
+                                          struct error *error);
+
 /* Computes all outputs; ERROR_UNSUPPORTED when there is no CPU reference for the definition. */
 MUST_CHECK bool cpu_reference_outputs(const struct workload *workload, void *const *inputs, void ***out,
                                       struct error *error);
+
+/* Shape of an attention task. */
+struct cpu_attention cpu_reference_attention(const struct workload *workload);
 
 void cpu_reference_free(void **buffers, size_t count);
 

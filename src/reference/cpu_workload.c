@@ -106,6 +106,11 @@ static struct cpu_attention attention_of(const struct workload *workload, const 
     };
 }
 
+struct cpu_attention cpu_reference_attention(const struct workload *workload)
+{
+    return attention_of(workload, &workload->definition->inputs[0]);
+}
+
 static bool allocate(const struct workload *workload, const struct tensor_spec *specs, size_t count, void ***out,
                      struct error *error)
 {
@@ -180,7 +185,7 @@ static bool refuse_derived(const struct workload *workload, const struct workloa
 }
 
 /* Runs the forward pass once for all inputs that are its outputs. */
-static bool derive_inputs(const struct workload *workload, void **buffers, struct error *error)
+static bool derive_inputs(const struct workload *workload, void *const *buffers, struct error *error)
 {
     const struct definition *definition = workload->definition;
     int o = -1;
@@ -208,21 +213,28 @@ static bool derive_inputs(const struct workload *workload, void **buffers, struc
     return true;
 }
 
+bool cpu_reference_fill_inputs(const struct workload *workload, uint64_t seed, void *const *buffers,
+                               struct error *error)
+{
+    AUTO_FREE float *table = malloc(RANDOM_TABLE_SIZE * sizeof *table);
+
+    if (!table)
+        return error_set(error, ERROR_MEMORY, "%s: out of memory", workload->definition->name);
+    random_normal_table(table);
+    for (size_t i = 0; i < workload->definition->input_count; i++)
+        if (!fill_input(workload, i, table, seed, buffers[i], error))
+            return false;
+    return derive_inputs(workload, buffers, error);
+}
+
 bool cpu_reference_inputs(const struct workload *workload, uint64_t seed, void ***out, struct error *error)
 {
     const struct definition *definition = workload->definition;
-    AUTO_FREE float *table = malloc(RANDOM_TABLE_SIZE * sizeof *table);
     void **buffers;
-    bool ok = true;
 
-    if (!table)
-        return error_set(error, ERROR_MEMORY, "%s: out of memory", definition->name);
-    random_normal_table(table);
     if (!allocate(workload, definition->inputs, definition->input_count, &buffers, error))
         return false;
-    for (size_t i = 0; ok && i < definition->input_count; i++)
-        ok = fill_input(workload, i, table, seed, buffers[i], error);
-    if (!ok || !derive_inputs(workload, buffers, error)) {
+    if (!cpu_reference_fill_inputs(workload, seed, buffers, error)) {
         cpu_reference_free(buffers, definition->input_count);
         return false;
     }

@@ -97,10 +97,14 @@ static bool warm_up(struct session *session, const char *device_name, struct mes
 {
     const struct cupti *cupti;
 
-    if (!device_open(device_name, &session->device, error) || !candidate_preload_libraries(error) ||
-        !cupti_load(&cupti, error))
+    if (!device_open(device_name, &session->device, error) || !candidate_preload_libraries(error))
         return false;
     CUDA_TRY(device_driver(session->device), error, cuCtxGetCurrent(&session->context));
+    (void)snprintf(ready->sandbox, sizeof ready->sandbox, "seccomp, %s", process_sandbox_text());
+    if (device_emulated_arch(device_name)) /* has no clock and counts by itself */
+        return true;
+    if (!cupti_load(&cupti, error))
+        return false;
     ready->cupti_version = cupti->version;
     /* Activity before counters: the other way round CUPTI 13.0 records nothing. */
     if (!activity_enable(error))
@@ -110,7 +114,6 @@ static bool warm_up(struct session *session, const char *device_name, struct mes
     if (!ready->counters_ok)
         (void)snprintf(ready->counters_text, sizeof ready->counters_text, "%s; %s", counter_error.message,
                        counter_error.hint);
-    (void)snprintf(ready->sandbox, sizeof ready->sandbox, "seccomp, %s", process_sandbox_text());
     return activity_enable(error) && calibrate(session, &ready->iteration_ns, error);
 }
 

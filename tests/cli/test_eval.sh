@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# ptxbench eval up to the point where a GPU is needed. Judging on one is tested in tests/gpu.
+# ptxbench eval up to the point where a device is needed. Judging on the emulator: test_eval_emulated.sh; on a GPU: tests/gpu.
 . "$(dirname "$0")/lib.sh"
 
 export TMPDIR=$T_DIR/tmp
@@ -49,6 +49,8 @@ binding torch tvm-ffi
 arch sm_80 sm_90a
 verify-with nsys ncu
 device gpu0 cuda:0
+device emu:sm_80 emu:sm_90a
+sample -1 0
 repeat 0 1
 repeat x 1
 repeat 99999999999999999999 100000
@@ -161,7 +163,7 @@ t_err_like 'torn\.json:[0-9]+: ' 'that names the line'
 if [ "$has_gpu" ]; then
     t_skip 'a good candidate without a GPU' 'this machine has one'
 else
-    eval_run --task $task --json --trace "$T_DIR/trace.jsonl" "$T_DIR/good.cu"
+    eval_run --device cuda:0 --task $task --json --trace "$T_DIR/trace.jsonl" "$T_DIR/good.cu"
     t_status 2 'a good candidate without a GPU is trouble of the machine'
     t_json 'v["status"], v["blame"] != "candidate"' "('INFRA_ERROR', True)" 'and not the fault of the candidate'
     t_json '"libcuda.so.1" in v["summary"]' True 'the missing driver is named'

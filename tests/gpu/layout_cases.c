@@ -37,9 +37,51 @@ static const struct tma_probe TMA_PROBES[] = {
      {1, 1, 2},
      {8, 7, -1},
      TENSOR_MAP_FILL_ZERO},
+    {"edge_aligned",
+     TENSOR_MAP_BFLOAT16,
+     2,
+     {61, 61, 1},
+     {0, 128},
+     {16, 16, 1},
+     {1, 1, 1},
+     {48, 53},
+     TENSOR_MAP_FILL_ZERO},
+    {"unaligned", TENSOR_MAP_BFLOAT16, 2, {64, 64, 1}, {0, 128}, {16, 16, 1}, {1, 1, 1}, {9, 5}, TENSOR_MAP_FILL_ZERO},
+    {"unaligned_4", TENSOR_MAP_FLOAT32, 2, {32, 64, 1}, {0, 128}, {8, 16, 1}, {1, 1, 1}, {5, 5}, TENSOR_MAP_FILL_ZERO},
+    {"even_size",
+     TENSOR_MAP_BFLOAT16,
+     2,
+     {56, 61, 1},
+     {0, 128},
+     {16, 16, 1},
+     {1, 1, 1},
+     {48, 53},
+     TENSOR_MAP_FILL_ZERO},
+    {"nan_aligned",
+     TENSOR_MAP_BFLOAT16,
+     2,
+     {61, 61, 1},
+     {0, 128},
+     {16, 16, 1},
+     {1, 1, 1},
+     {48, 53},
+     TENSOR_MAP_FILL_NAN},
+    {"nan_f16", TENSOR_MAP_FLOAT16, 2, {61, 61, 1}, {0, 128}, {16, 16, 1}, {1, 1, 1}, {48, 53}, TENSOR_MAP_FILL_NAN},
+    {"nan_f64", TENSOR_MAP_FLOAT64, 2, {15, 61, 1}, {0, 128}, {4, 16, 1}, {1, 1, 1}, {12, 53}, TENSOR_MAP_FILL_NAN},
+    {"before", TENSOR_MAP_BFLOAT16, 2, {64, 64, 1}, {0, 128}, {16, 16, 1}, {1, 1, 1}, {-8, -3}, TENSOR_MAP_FILL_ZERO},
+    {"above", TENSOR_MAP_BFLOAT16, 2, {64, 64, 1}, {0, 128}, {16, 16, 1}, {1, 1, 1}, {8, -3}, TENSOR_MAP_FILL_ZERO},
+    {"left", TENSOR_MAP_BFLOAT16, 2, {64, 64, 1}, {0, 128}, {16, 16, 1}, {1, 1, 1}, {-8, 5}, TENSOR_MAP_FILL_ZERO},
+    {"odd_bytes", TENSOR_MAP_UINT8, 2, {101, 64, 1}, {0, 128}, {32, 16, 1}, {1, 1, 1}, {80, 5}, TENSOR_MAP_FILL_ZERO},
+    {"odd_words", TENSOR_MAP_FLOAT32, 2, {29, 64, 1}, {0, 128}, {8, 16, 1}, {1, 1, 1}, {24, 5}, TENSOR_MAP_FILL_ZERO},
     {"narrow_row", TENSOR_MAP_BFLOAT16, 2, {64, 64, 1}, {0, 128}, {8, 16, 1}, {1, 1, 1}, {0, 0}, TENSOR_MAP_FILL_ZERO},
 };
-enum { TMA_PROBE_COUNT = sizeof TMA_PROBES / sizeof TMA_PROBES[0] };
+/* Of them, those that are stored too: inside, edge, negative, step, cube, edge_aligned, even_size, before,
+ * above, left, odd_bytes, odd_words. */
+static const int TMA_STORE_PROBES[] = {0, 1, 3, 6, 7, 8, 11, 15, 16, 17, 18, 19};
+enum {
+    TMA_PROBE_COUNT = sizeof TMA_PROBES / sizeof TMA_PROBES[0],
+    TMA_STORE_PROBE_COUNT = sizeof TMA_STORE_PROBES / sizeof TMA_STORE_PROBES[0]
+};
 static const uint32_t FULL_ROW = 0; /* the box gets as wide as the swizzle */
 
 /* mma.sync: operand type and k. */
@@ -53,7 +95,7 @@ enum { MMA_COUNT = sizeof MMAS / sizeof MMAS[0], N_COUNT = 32, MATRIX_COUNT = 12
 /* Sections of the case list, in order. B: K-major for every type and N; MN-major for the 16-bit types. */
 enum {
     TMA_LOADS = SWIZZLE_COUNT * TMA_PROBE_COUNT + SWIZZLE_COUNT, /* and one full row per swizzle */
-    TMA_STORES = SWIZZLE_COUNT * 4,
+    TMA_STORES = SWIZZLE_COUNT * TMA_STORE_PROBE_COUNT,
     B_K_MAJOR = FORMAT_COUNT * SWIZZLE_COUNT * N_COUNT,
     B_MN_MAJOR = 2 * SWIZZLE_COUNT * N_COUNT,
     B_HALF = N_COUNT,
@@ -163,7 +205,7 @@ struct layout_case layout_case_at(int index)
         tma_case(&c, probe < TMA_PROBE_COUNT ? &TMA_PROBES[probe] : &FULL_PROBE, SWIZZLES[index % SWIZZLE_COUNT]);
     } else if (in_section(&index, TMA_STORES)) {
         c.kind = LAYOUT_TMA_STORE;
-        tma_case(&c, &TMA_PROBES[(const int[]){0, 1, 3, 7}[index / SWIZZLE_COUNT]], SWIZZLES[index % SWIZZLE_COUNT]);
+        tma_case(&c, &TMA_PROBES[TMA_STORE_PROBES[index / SWIZZLE_COUNT]], SWIZZLES[index % SWIZZLE_COUNT]);
     } else if (in_section(&index, B_K_MAJOR)) {
         c.kind = LAYOUT_WGMMA_B;
         wgmma_case(&c, FORMATS[index / (SWIZZLE_COUNT * N_COUNT)], SWIZZLES[index / N_COUNT % SWIZZLE_COUNT],
@@ -233,7 +275,10 @@ static void expect_tma(const struct layout_case *c, uint32_t *out)
     struct error error;
 
     memset(out, load ? 0xcc : 0, c->words * sizeof *out);
-    if (!tensor_tile_init(&tile, &c->map, c->coordinate, 0, &error))
+    if (load)
+        out[c->words - 1] = 1; /* all bytes were counted */
+    if (!tensor_tile_init(&tile, &c->map, c->coordinate, 0, &error) ||
+        (!load && !tensor_tile_check_store(&tile, &error)))
         return;
     tensor_map_fill_bytes(&c->map, fill);
     for (uint32_t i = 0; i < tile.chunks; i++) {
@@ -244,7 +289,7 @@ static void expect_tma(const struct layout_case *c, uint32_t *out)
             bool valid = b >= chunk.valid_begin && b < chunk.valid_end;
             if (load)
                 bytes[shared] = valid ? layout_global_byte(global) : fill[b];
-            else if (valid)
+            else if (chunk.valid_end) /* stores clip by units of 16 bytes */
                 bytes[global] = layout_global_byte(shared);
         }
     }

@@ -4,7 +4,8 @@
  *
  * For each case of layout_cases.h a kernel of PTX text runs with probing inputs, and the answer is compared with the
  * prediction of src/emu. Prints each difference with its first position; exit status 0 when there is none. OUT.json
- * records what the GPU did, right or not: name, words, digest, first words.
+ * records what the GPU did, right or not: name, words, digest, first words (all of them where they differ), or the
+ * error. After an error the context is lost: the program starts itself anew (--resume) behind that case.
  *
  * Run it from the build folder of a machine with an H100 or H200 and keep the result in the source tree:
  *     mkdir -p ../tests/data/layout
@@ -15,8 +16,10 @@
  * the elements of the shared image count upwards, three bits a run, because the small types hold no larger number.
  */
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -238,13 +241,13 @@ static bool compare(const struct layout_case *c, const uint32_t *found)
     return true;
 }
 
-static json_object *record(const struct layout_case *c, const uint32_t *found)
+static json_object *record(const struct layout_case *c, const uint32_t *found, bool same)
 {
     json_object *entry = json_object_new_object(), *head = json_object_new_array();
     char digest[17];
 
     (void)snprintf(digest, sizeof digest, "%016llx", (unsigned long long)layout_digest(found, c->words));
-    for (uint32_t i = 0; i < LAYOUT_HEAD_WORDS && i < c->words; i++)
+    for (uint32_t i = 0; i < c->words && (i < LAYOUT_HEAD_WORDS || !same); i++)
         (void)json_object_array_add(head, json_object_new_int64(found[i]));
     json_put_string(entry, "name", c->name);
     json_put_u64(entry, "words", c->words);
@@ -275,15 +278,35 @@ static bool run_case(const struct rig *rig, const struct layout_case *c, json_ob
     (void)rig->driver->cuModuleUnload(module);
     if (!done)
         return error_prefix(error, "%s", c->name);
-    *differences += !compare(c, fingerprint);
-    (void)json_object_array_add(cases, record(c, fingerprint));
+    bool same = compare(c, fingerprint);
+    *differences += !same;
+    (void)json_object_array_add(cases, record(c, fingerprint, same));
     return true;
 }
 
-static bool run_all(const char *path, int *differences, struct error *error)
+static json_object *record_error(const struct layout_case *c, const struct error *error)
+{
+    json_object *entry = json_object_new_object();
+
+    json_put_string(entry, "name", c->name);
+    json_put_u64(entry, "words", c->words);
+    json_put_string(entry, "error", error->message);
+    return entry;
+}
+
+/* The cases of an earlier process, or an empty array. Returns new. */
+static json_object *earlier_cases(const char *path, bool resume)
+{
+    AUTO_JSON_OBJECT *document = resume ? json_object_from_file(path) : NULL;
+
+    return document ? json_object_get(json_object_object_get(document, "cases")) : json_object_new_array();
+}
+
+static bool run_all(const char *path, bool resume, int *differences, struct error *error)
 {
     AUTO_JSON_OBJECT *document = json_object_new_object();
-    json_object *cases = json_object_new_array();
+    json_object *cases = earlier_cases(path, resume);
+    size_t done = json_object_array_length(cases), present = 0;
     struct rig rig = {0};
 
     json_put_string(document, "format", "ptxbench.layout.v1");
@@ -294,10 +317,19 @@ static bool run_all(const char *path, int *differences, struct error *error)
     json_put_i64(document, "driver", rig.driver->version);
     for (int i = 0; i < layout_case_count(); i++) {
         struct layout_case c = layout_case_at(i);
-        if (c.words && !run_case(&rig, &c, cases, differences, error))
+        if (!c.words || present++ < done)
+            continue;
+        if (run_case(&rig, &c, cases, differences, error))
+            continue;
+        printf("ERROR %s\n", error->message);
+        (void)json_object_array_add(cases, record_error(&c, error));
+        if (!json_write_file(document, path, error))
             return false;
+        (void)fflush(stdout);
+        (void)execl("/proc/self/exe", "layout_fingerprints", path, "--resume", (char *)NULL);
+        return error_set(error, ERROR_SYSTEM, "cannot start anew: %s", strerror(errno));
     }
-    printf("%zu cases, %d differ\n", json_object_array_length(cases), *differences);
+    printf("%zu cases, %d differ since the last error\n", json_object_array_length(cases), *differences);
     return json_write_file(document, path, error);
 }
 
@@ -323,12 +355,13 @@ int main(int argc, char **argv)
     struct error error = {0};
     int differences = 0;
     bool ptx = argc == 3 && strcmp(argv[1], "--ptx") == 0;
+    bool resume = argc == 3 && strcmp(argv[2], "--resume") == 0;
 
-    if (argc != 2 && !ptx) {
+    if (argc != 2 && !ptx && !resume) {
         (void)fprintf(stderr, "usage: layout_fingerprints OUT.json | --ptx FOLDER\n");
         return 64;
     }
-    if (!(ptx ? write_ptx(argv[2], &error) : run_all(argv[1], &differences, &error))) {
+    if (!(ptx ? write_ptx(argv[2], &error) : run_all(argv[1], resume, &differences, &error))) {
         (void)fprintf(stderr, "layout_fingerprints: %s\n", error.message);
         return 2;
     }

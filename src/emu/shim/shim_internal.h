@@ -77,6 +77,11 @@ void shim_unlock(struct shim_state **state);
 void shim_find_locked(struct shim_state *state, const void *address, struct shim_pointer *out);
 int shim_refuse_locked(struct shim_state *state, int code, const char *format, ...) PRINTF_LIKE(3, 4);
 
+/* Mapped device memory is the host's, too, only while the device works: between these two. */
+struct shim_state *shim_open_mappings(struct shim_state *state);
+void shim_close_mappings(struct shim_state **state);
+#define SHIM_DEVICE_WORK __attribute__((unused)) CLEANUP(shim_close_mappings) struct shim_state
+
 int shim_stream_check(const struct shim_state *state, const struct shim_stream *stream);
 /* The handle of a live function, or false. */
 bool shim_function_known(const struct shim_state *state, const struct shim_function *function);
@@ -85,7 +90,11 @@ bool shim_function_known(const struct shim_state *state, const struct shim_funct
 void shim_report_findings(struct shim_state *state);
 /* Tells one fact that is no finding of the emulator: "api_misuse", "unsupported". */
 void shim_report_fact(struct shim_state *state, const char *class_text, const char *code, const char *message);
-void shim_report_launch(struct shim_state *state, const char *kernel, const struct emulator_report *report);
+/* A kernel begins, for whoever wants to know why nothing more is heard. */
+void shim_report_start(struct shim_state *state, const char *kernel);
+/* `grid_clusters`: of the whole grid, run or not. */
+void shim_report_launch(struct shim_state *state, const char *kernel, uint64_t grid_clusters,
+                        const struct emulator_report *report);
 void shim_report_exit(struct shim_state *state);
 
 /* Modules (shim_module.c). */

@@ -1,11 +1,13 @@
 /* One kernel launch: the checks that CUDA makes, the parameter buffer, the run, and the code of a failure. */
 #include "emu/shim/shim_launch.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/splitmix.h"
 #include "emu/shim/shim_internal.h"
 
-enum { CLOCK_STEP_NS = 1000, PARAMETERS_MAX = 32764 };
+enum { CLOCK_STEP_NS = 1000, PARAMETERS_MAX = 32764, SAMPLE_WORK = 15000000 /* about half a second */ };
 
 /* What CUDA answers when a kernel ends with this finding. */
 static int code_of_finding(enum emu_code code)
@@ -19,6 +21,7 @@ static int code_of_finding(enum emu_code code)
         return CUDA_ERROR_LAUNCH_TIMEOUT;
     case EMU_TRAP:
         return CUDA_ERROR_LAUNCH_FAILED;
+    case EMU_TENSOR_MAP:
     case EMU_BAD_INSTRUCTION:
     case EMU_DIVERGENT_ALIGNED:
         return CUDA_ERROR_ILLEGAL_INSTRUCTION;
@@ -121,12 +124,40 @@ static size_t pack_parameters(const struct shim_function *function, void *const 
     return at;
 }
 
+/* The first and the last cluster, where edges lie, and others from anywhere, the same in every run. NULL: all run. */
+static uint64_t *choose_sample(const struct shim_state *state, struct arena *arena, uint64_t clusters, bool cooperative,
+                               size_t *count)
+{
+    uint64_t wanted = state->options.sample, random = clusters;
+    size_t used = 0;
+
+    *count = (size_t)wanted;
+    if (!wanted || clusters <= wanted || cooperative)
+        return NULL;
+    uint64_t *sample = arena_calloc(arena, *count, sizeof *sample);
+    while (used < wanted) {
+        uint64_t next = used == 0 ? 0 : used == 1 ? clusters - 1 : splitmix_next(&random) % clusters;
+        bool known = false;
+        for (size_t i = 0; i < used; i++)
+            known |= sample[i] == next;
+        if (!known)
+            sample[used++] = next;
+    }
+    return sample;
+}
+
 static int run(struct shim_state *state, const struct shim_launch *launch, const void *parameters, size_t bytes)
 {
     AUTO_ARENA *arena = arena_new();
     struct emulator_report report = {0};
     struct error error;
+    uint64_t clusters = product(launch->grid) / product(launch->cluster);
+    size_t sample_count;
+    const uint64_t *sample = choose_sample(state, arena, clusters, launch->cooperative, &sample_count);
     const struct emulator_launch wanted = {
+        .sample = sample,
+        .sample_count = sample_count,
+        .sample_work = SAMPLE_WORK,
         .module = launch->function->owner->module,
         .entry = launch->function->entry,
         .grid = {launch->grid[0], launch->grid[1], launch->grid[2]},
@@ -137,6 +168,8 @@ static int run(struct shim_state *state, const struct shim_launch *launch, const
         .parameter_bytes = bytes,
     };
 
+    SHIM_DEVICE_WORK *work = shim_open_mappings(state);
+    shim_report_start(state, launch->function->name);
     if (!emulator_launch(state->emulator, &wanted, state->options.budget, arena, &report, &error))
         return shim_refuse_locked(state,
                                   error.code == ERROR_INPUT         ? CUDA_ERROR_INVALID_VALUE
@@ -145,7 +178,7 @@ static int run(struct shim_state *state, const struct shim_launch *launch, const
                                   "launch of %s: %s", launch->function->name, error.message);
     state->clock_ns += CLOCK_STEP_NS + report.warp_instructions;
     state->fault = shim_fault_code(report.outcome, emulator_findings(state->emulator));
-    shim_report_launch(state, launch->function->name, &report);
+    shim_report_launch(state, launch->function->name, clusters, &report);
     if (report.outcome != EMULATOR_UNSUPPORTED)
         return CUDA_SUCCESS;
     state->fault_shown = true; /* known before anything has run */

@@ -222,6 +222,7 @@ int shim_copy(const char *call, const struct shim_copy *copy)
         return code;
     if (state->fault)
         return CUDA_SUCCESS; /* a lost device does no work; whoever waits is told */
+    SHIM_DEVICE_WORK *work = shim_open_mappings(state);
     for (size_t row = 0; row < copy->height; row++)
         memmove((char *)copy->to + row * copy->to_pitch, (const char *)copy->from + row * copy->from_pitch,
                 copy->width);
@@ -253,6 +254,7 @@ int shim_fill(const char *call, void *to, size_t pitch, uint32_t value, size_t e
     int code = check_side(state, call, "destination", to, (height - 1) * pitch + width, SHIM_DEVICE, true);
     if (code || state->fault)
         return code;
+    SHIM_DEVICE_WORK *work = shim_open_mappings(state);
     for (size_t row = 0; row < height; row++)
         fill_row((char *)to + row * pitch, value, element_bytes, count);
     state->clock_ns += CLOCK_STEP_NS;

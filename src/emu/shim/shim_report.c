@@ -12,13 +12,15 @@ static void append_row(struct shim_state *state, json_object *row)
 {
     struct error error;
 
-    if (!state->options.findings_path)
+    if (!state->options.findings_path && state->options.findings_fd < 0)
         return;
     json_put_i64(row, "pid", getpid());
-    if (json_append_line(row, state->options.findings_path, &error))
+    if (state->options.findings_path ? json_append_line(row, state->options.findings_path, &error)
+                                     : json_write_line(row, state->options.findings_fd, &error))
         return;
     (void)fprintf(stderr, "ptxbench emulator: %s\n", error.message);
     state->options.findings_path = NULL;
+    state->options.findings_fd = -1;
 }
 
 static json_object *finding_to_json(const struct emu_finding *finding, size_t index)
@@ -94,6 +96,17 @@ void shim_report_fact(struct shim_state *state, const char *class_text, const ch
     append_row(state, row);
 }
 
+static const char *outcome_text(enum emulator_outcome outcome)
+{
+    static const char *const texts[] = {
+        [EMULATOR_COMPLETED] = "completed",     [EMULATOR_FAULTED] = "faulted",
+        [EMULATOR_DEADLOCKED] = "deadlocked",   [EMULATOR_OUT_OF_BUDGET] = "out_of_budget",
+        [EMULATOR_UNSUPPORTED] = "unsupported",
+    };
+
+    return texts[outcome];
+}
+
 static struct shim_kernel_count *count_of(struct shim_state *state, const char *kernel)
 {
     for (struct shim_kernel_count *at = state->counts; at; at = at->next)
@@ -107,7 +120,43 @@ static struct shim_kernel_count *count_of(struct shim_state *state, const char *
     return fresh;
 }
 
-void shim_report_launch(struct shim_state *state, const char *kernel, const struct emulator_report *report)
+void shim_report_start(struct shim_state *state, const char *kernel)
+{
+    AUTO_JSON_OBJECT *row = json_object_new_object();
+
+    if (!state->options.launches)
+        return;
+    json_put_string(row, "class", "start");
+    json_put_string(row, "kernel", kernel);
+    append_row(state, row);
+}
+
+static void append_launch(struct shim_state *state, const char *kernel, uint64_t grid_clusters,
+                          const struct emulator_report *report)
+{
+    AUTO_JSON_OBJECT *row = json_object_new_object();
+    json_object *families = json_object_new_object();
+
+    if (!state->options.launches)
+        return;
+    json_put_string(row, "class", "launch");
+    json_put_string(row, "kernel", kernel);
+    json_put_string(row, "outcome", outcome_text(report->outcome));
+    json_put_u64(row, "clusters", report->clusters_run);
+    json_put_u64(row, "grid_clusters", grid_clusters);
+    json_put_u64(row, "warp_instructions", report->warp_instructions);
+    json_put_u64(row, "matrix_work", report->targets.matrix_work);
+    json_put_u64(row, "legacy_work", report->targets.legacy_work);
+    for (int i = SASS_OTHER + 1; i < SASS_FAMILY_COUNT; i++)
+        if (report->targets.warps[i])
+            json_put_u64(families, sass_family_text((enum sass_family)i), report->targets.warps[i]);
+    json_put(row, "families", families);
+    json_put_bool(row, "depends_on_missing", report->depends_on_missing);
+    append_row(state, row);
+}
+
+void shim_report_launch(struct shim_state *state, const char *kernel, uint64_t grid_clusters,
+                        const struct emulator_report *report)
 {
     struct shim_kernel_count *count = count_of(state, kernel);
     char message[600];
@@ -118,6 +167,7 @@ void shim_report_launch(struct shim_state *state, const char *kernel, const stru
     for (size_t i = 0; report->opcode_warps && i < PTX_OP_COUNT; i++)
         count->opcode_warps[i] += report->opcode_warps[i];
     shim_report_findings(state);
+    append_launch(state, kernel, grid_clusters, report);
     if (report->outcome != EMULATOR_UNSUPPORTED)
         return;
     (void)snprintf(message, sizeof message, "%s: not emulated: %s", kernel,

@@ -220,15 +220,38 @@ int shim_map(void *address, size_t bytes, size_t offset, uint64_t handle)
     return CUDA_SUCCESS;
 }
 
+static int protection_of(enum shim_rights rights)
+{
+    return rights == SHIM_READ_WRITE ? PROT_READ | PROT_WRITE : rights == SHIM_READ ? PROT_READ : PROT_NONE;
+}
+
+static void protect_all(const struct shim_state *state, bool open)
+{
+    for (const struct shim_mapping *at = state->mappings; at && state->options.guard; at = at->next)
+        (void)mprotect((void *)(uintptr_t)at->address, (size_t)at->bytes, open ? protection_of(at->rights) : PROT_NONE);
+}
+
+struct shim_state *shim_open_mappings(struct shim_state *state)
+{
+    protect_all(state, true);
+    return state;
+}
+
+void shim_close_mappings(struct shim_state **state)
+{
+    protect_all(*state, false);
+}
+
 /* Gives a mapping its rights, on the host's pages and in the emulator's table. */
 static int apply_rights(struct shim_state *state, struct shim_mapping *mapping, enum shim_rights rights)
 {
     void *address = (void *)(uintptr_t)mapping->address;
-    int protection = rights == SHIM_READ_WRITE ? PROT_READ | PROT_WRITE : rights == SHIM_READ ? PROT_READ : PROT_NONE;
     struct error error;
 
-    if (mprotect(address, (size_t)mapping->bytes, protection))
+    if (mprotect(address, (size_t)mapping->bytes, protection_of(rights)))
         return errno == EACCES ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_OPERATING_SYSTEM;
+    if (state->options.guard)
+        (void)mprotect(address, (size_t)mapping->bytes, PROT_NONE);
     if (mapping->rights != SHIM_NO_ACCESS && !emu_memory_release(state->memory, address, false, &error))
         return CUDA_ERROR_UNKNOWN;
     mapping->rights = SHIM_NO_ACCESS;

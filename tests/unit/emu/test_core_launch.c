@@ -11,6 +11,13 @@ static const char text[] =
     "{ .reg .b64 %rd<6>; .reg .b32 %r<6>; ld.param.u64 %rd1, [out]; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %nctaid.x;\n"
     "mad.wide.u32 %rd2, %r1, 4, %rd1; mov.u64 %rd3, link; ld.global.u64 %rd4, [%rd3]; ld.global.u32 %r3, [%rd4+4];\n"
     "add.u32 %r3, %r3, %r2; st.global.u32 [%rd2], %r3; ret; }\n"
+    ".visible .entry relay(.param .u64 out, .param .u64 in)\n"
+    "{ .reg .b64 %rd<6>; .reg .b32 %r<6>; ld.param.u64 %rd1, [out]; ld.param.u64 %rd2, [in]; mov.u32 %r1, %ctaid.x;\n"
+    "mul.wide.u32 %rd3, %r1, 4; add.u64 %rd1, %rd1, %rd3; add.u64 %rd2, %rd2, %rd3; ld.global.u32 %r2, [%rd2];\n"
+    "st.global.u32 [%rd1], %r2; ret; }\n"
+    ".visible .entry held_back(.param .u64 out)\n"
+    "{ .reg .b64 %rd<2>; .reg .pred %p1; ld.param.u64 %rd1, [out]; setp.ne.u64 %p1, %rd1, 0;\n"
+    "@%p1 st.global.u32 [%rd1], 0; ret; }\n"
     ".visible .entry limits() .reqntid 64, 1, 1 .reqnctapercluster 2, 1, 1 { ret; }\n"
     ".visible .entry strange()\n{ .reg .b32 %r<4>;\nvmax4.u32.u32.u32 %r1, %r2, %r3, %r1;\nret; }\n"
     ".visible .entry wrong()\n{ .reg .b32 %r<4>; .reg .b64 %rd<4>;\nadd.u32 %r1, %rd2, %r3;\nret; }\n";
@@ -74,6 +81,71 @@ static void test_sample(void **state)
     assert_non_null(strstr(error.message, "cluster 8 of 8"));
 }
 
+static bool depends(const uint32_t *out, const uint32_t *in, bool sampled)
+{
+    uint64_t parameters[] = {(uintptr_t)out, (uintptr_t)in}, sample[] = {1, 6};
+    struct emulator_launch launch = plain("relay", parameters, sizeof parameters);
+    struct emulator_report report;
+    struct error error = {0};
+
+    launch.sample = sampled ? sample : NULL;
+    launch.sample_count = 2;
+    assert_true(emulator_launch(emulator, &launch, 0, arena, &report, &error));
+    assert_int_equal(report.outcome, EMULATOR_COMPLETED);
+    return report.depends_on_missing;
+}
+
+/* A launch that reads what a sampled one left out says so; so does a sampled one that reads what it writes. */
+static void test_missing_results(void **state)
+{
+    uint32_t *first = emu_memory_allocate(emulator_memory(emulator), 32);
+    uint32_t *second = emu_memory_allocate(emulator_memory(emulator), 32);
+    uint32_t *third = emu_memory_allocate(emulator_memory(emulator), 32);
+
+    (void)state;
+    assert_false(depends(second, first, false));
+    assert_false(depends(second, second, false));
+    assert_false(depends(second, first, true)); /* reads what is whole */
+    assert_true(depends(third, second, false));
+    emu_memory_forget(emulator_memory(emulator));
+    assert_true(depends(first, first, true));
+    emu_memory_forget(emulator_memory(emulator));
+}
+
+/* The sample ends when it has taken enough work, and not before one cluster has run. */
+static void test_sample_work(void **state)
+{
+    uint32_t *out = emu_memory_allocate(emulator_memory(emulator), 32);
+    uint64_t parameter = (uintptr_t)out, sample[] = {7, 0, 1, 2};
+    struct emulator_launch launch = plain("mark", &parameter, 8);
+    struct emulator_report report;
+    struct error error = {0};
+
+    (void)state;
+    launch.sample = sample;
+    launch.sample_count = 4;
+    launch.sample_work = 30; /* two clusters of two warps and ten instructions */
+    assert_true(emulator_launch(emulator, &launch, 0, arena, &report, &error));
+    assert_int_equal(report.clusters_run, 2);
+    launch.sample_work = 1;
+    assert_true(emulator_launch(emulator, &launch, 0, arena, &report, &error));
+    assert_int_equal(report.clusters_run, 1);
+}
+
+/* What a false predicate holds back has not run. */
+static void test_predicated_off(void **state)
+{
+    uint64_t parameter = 0;
+    struct emulator_launch launch = plain("held_back", &parameter, 8);
+    struct emulator_report report;
+    struct error error = {0};
+
+    (void)state;
+    assert_true(emulator_launch(emulator, &launch, 0, arena, &report, &error));
+    assert_int_equal(report.opcode_warps[PTX_OP_ST], 0);
+    assert_int_equal(report.opcode_warps[PTX_OP_SETP], 16);
+}
+
 static void expect_refused(struct emulator_launch launch, const char *part)
 {
     struct emulator_report report;
@@ -122,7 +194,7 @@ static void test_unsupported(void **state)
     assert_true(emulator_launch(emulator, &launch, 0, arena, &report, &error));
     assert_int_equal(report.outcome, EMULATOR_UNSUPPORTED);
     assert_non_null(strstr(report.unsupported, "vmax4"));
-    assert_non_null(strstr(report.unsupported, "PTX line 13"));
+    assert_non_null(strstr(report.unsupported, "PTX line 20"));
 }
 
 static void test_variable(void **state)
@@ -140,9 +212,9 @@ static void test_variable(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sample),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_unsupported),
+        cmocka_unit_test(test_sample),      cmocka_unit_test(test_missing_results),
+        cmocka_unit_test(test_sample_work), cmocka_unit_test(test_predicated_off),
+        cmocka_unit_test(test_refusals),    cmocka_unit_test(test_unsupported),
         cmocka_unit_test(test_variable),
     };
 

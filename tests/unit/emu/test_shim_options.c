@@ -38,6 +38,10 @@ static void test_defaults(void **state)
     assert_string_equal(options.arch, "sm_90a");
     assert_null(options.findings_path);
     assert_null(options.stats_path);
+    assert_int_equal(options.findings_fd, -1);
+    assert_int_equal(options.sample, 0);
+    assert_false(options.guard);
+    assert_false(options.launches);
     assert_false(options.quiet);
     assert_true(options.memory_bytes == 12ull << 30); /* three quarters of the machine */
     assert_true(shim_options_read(environment, 1ull << 40, &options, &error));
@@ -70,13 +74,33 @@ static void test_values(void **state)
     assert_int_equal(options.schedule.shared_shift, 32);
 }
 
+static void test_runner_values(void **state)
+{
+    static const struct variable wanted[] = {{SHIM_ENV_FINDINGS, "fd:4"}, {SHIM_ENV_LAUNCHES, "1"},
+                                             {SHIM_ENV_SAMPLE, "4"},      {SHIM_ENV_GUARD, "1"},
+                                             {SHIM_ENV_QUIET, "0"},       {NULL, NULL}};
+    struct shim_options options;
+    struct error error;
+
+    (void)state;
+    assert_true(read_options(wanted, &options, &error));
+    assert_int_equal(options.findings_fd, 4);
+    assert_null(options.findings_path);
+    assert_true(options.launches);
+    assert_true(options.guard);
+    assert_false(options.quiet);
+    assert_int_equal(options.sample, 4);
+}
+
 static void test_refused(void **state)
 {
     static const struct variable bad[][2] = {
-        {{SHIM_ENV_ARCH, "sm_80"}},          {{SHIM_ENV_MEMORY, "8T"}},     {{SHIM_ENV_MEMORY, "0"}},
-        {{SHIM_ENV_MEMORY, "-1"}},           {{SHIM_ENV_MEMORY, "8GB"}},    {{SHIM_ENV_MEMORY, "99999999999G"}},
-        {{SHIM_ENV_BUDGET, "many"}},         {{SHIM_ENV_SCHEDULE, "fast"}}, {{SHIM_ENV_SCHEDULE, "shift=8"}},
-        {{SHIM_ENV_SCHEDULE, "quantum=-1"}},
+        {{SHIM_ENV_FINDINGS, "fd:x"}},    {{SHIM_ENV_SAMPLE, "-1"}},
+        {{SHIM_ENV_ARCH, "sm_80"}},       {{SHIM_ENV_MEMORY, "8T"}},
+        {{SHIM_ENV_MEMORY, "0"}},         {{SHIM_ENV_MEMORY, "-1"}},
+        {{SHIM_ENV_MEMORY, "8GB"}},       {{SHIM_ENV_MEMORY, "99999999999G"}},
+        {{SHIM_ENV_BUDGET, "many"}},      {{SHIM_ENV_SCHEDULE, "fast"}},
+        {{SHIM_ENV_SCHEDULE, "shift=8"}}, {{SHIM_ENV_SCHEDULE, "quantum=-1"}},
     };
     struct shim_options options;
     struct error error;
@@ -109,10 +133,8 @@ static void test_schedule(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults),
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_schedule),
+        cmocka_unit_test(test_defaults), cmocka_unit_test(test_values),   cmocka_unit_test(test_runner_values),
+        cmocka_unit_test(test_refused),  cmocka_unit_test(test_schedule),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,7 +19,7 @@ static struct element naive_element(const struct tensor_map *map, const int32_t 
                                     uint32_t size, const uint32_t *index)
 {
     struct element e = {.inside = true};
-    uint32_t linear = 0;
+    uint32_t linear = 0, pitch = map->box[0] * size;
 
     for (int i = 4; i >= 0; i--) {
         uint32_t step = i && i < map->rank ? map->element_stride[i] : 1;
@@ -27,9 +27,11 @@ static struct element naive_element(const struct tensor_map *map, const int32_t 
         e.coordinate[i] = (i < map->rank ? coordinates[i] : 0) + (int64_t)index[i] * step;
         e.inside = e.inside && e.coordinate[i] >= 0 && (uint64_t)e.coordinate[i] < map->dim[i];
         e.global += e.coordinate[i] * (int64_t)(i == 0 ? size : map->stride[i]);
-        linear = linear * extent + index[i];
+        linear = i ? linear * extent + index[i] : linear;
     }
-    e.shared = shared + linear * size;
+    if (map->swizzle != SMEM_SWIZZLE_NONE) /* measured: rows lie as far apart as the pattern is wide */
+        pitch = smem_swizzle_span(map->swizzle);
+    e.shared = shared + linear * pitch + index[0] * size;
     return e;
 }
 
@@ -136,7 +138,8 @@ static void load_by_chunks(const struct tensor_map *map, const struct tensor_til
         struct tensor_tile_chunk chunk;
         tensor_tile_chunk_at(tile, i, &chunk);
         assert_int_equal(chunk.shared_address % 16, 0);
-        assert_int_equal(chunk.linear_address, tile->shared_address + i * 16);
+        assert_int_equal((chunk.linear_address - tile->shared_address) % tile->row_pitch,
+                         i % (tile->row_bytes / 16) * 16);
         for (int b = 0; b < 16; b++) {
             uint32_t at = chunk.shared_address + (uint32_t)b;
             bool valid = b >= chunk.valid_begin && b < chunk.valid_end;
@@ -176,6 +179,7 @@ static void random_tiles(void **state)
         int32_t coordinates[5];
         for (int i = 0; i < 5; i++)
             coordinates[i] = (int32_t)random_below(&random, (uint32_t)map.dim[i] + 8) - 6;
+        coordinates[0] -= coordinates[0] % (128 / tensor_map_type_bits(map.type));
         compare_tile(&map, coordinates, 128 * random_below(&random, 20));
     }
 }
@@ -213,11 +217,11 @@ static void fill_patterns(void **state)
     uint32_t word;
     tensor_map_fill_bytes(&map, bytes);
     memcpy(&half, bytes + 14, 2);
-    assert_int_equal(half, 0x7fff);
+    assert_int_equal(half, 0x7ff7);
     map.type = TENSOR_MAP_FLOAT32;
     tensor_map_fill_bytes(&map, bytes);
     memcpy(&word, bytes + 4, 4);
-    assert_int_equal(word, 0x7fffffff);
+    assert_int_equal(word, 0x7ff77ff7);
     map.fill = TENSOR_MAP_FILL_ZERO;
     tensor_map_fill_bytes(&map, bytes);
     memcpy(&word, bytes, 4);
@@ -235,7 +239,7 @@ static void extreme_coordinates(void **state)
                              .stride = {0, (1ull << 40) - 16, (1ull << 40) - 16},
                              .box = {32, 2, 2, 1, 1},
                              .element_stride = {1, 8, 8, 1, 1}};
-    int32_t extremes[] = {INT32_MIN, INT32_MAX};
+    int32_t extremes[] = {INT32_MIN, INT32_MAX - 15};
     struct error error;
     for (int e = 0; e < 2; e++) {
         int32_t coordinates[3] = {extremes[e], extremes[e], extremes[e]};
@@ -268,6 +272,13 @@ static void refusals(void **state)
     assert_true(tensor_tile_init(&tile, &map, coordinates, 0, &error));
     assert_false(tensor_tile_init(&tile, &map, coordinates, 64, &error));
     assert_non_null(strstr(error.message, "0x40 is not aligned to 128 bytes"));
+    coordinates[0] = 24;
+    assert_false(tensor_tile_init(&tile, &map, coordinates, 0, &error));
+    assert_non_null(strstr(error.message, "first coordinate 24 is byte 24"));
+    coordinates[0] = -16;
+    assert_true(tensor_tile_init(&tile, &map, coordinates, 0, &error));
+    assert_false(tensor_tile_check_store(&tile, &error));
+    assert_non_null(strstr(error.message, "coordinate -16 of dimension 0 is negative"));
     map.address = 0;
     assert_false(tensor_tile_init(&tile, &map, coordinates, 0, &error));
     assert_non_null(strstr(error.message, "NULL"));

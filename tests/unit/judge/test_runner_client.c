@@ -67,7 +67,7 @@ static void start(struct fixture *fixture, const char *device)
 {
     const struct message_ready *ready;
 
-    assert_true(runner_client_start(FAKE_RUNNER, device, &fixture->client, &fixture->error));
+    assert_true(runner_client_start(FAKE_RUNNER, device, NULL, &fixture->client, &fixture->error));
     bool ok = runner_client_wait_ready(fixture->client, &ready, &fixture->error);
     if (!ok)
         print_error("%s: %s\n", device, fixture->error.message);
@@ -251,7 +251,7 @@ static void test_not_ready(void **state)
     const struct message_ready *ready;
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        assert_true(runner_client_start(FAKE_RUNNER, cases[i].device, &fixture->client, &fixture->error));
+        assert_true(runner_client_start(FAKE_RUNNER, cases[i].device, NULL, &fixture->client, &fixture->error));
         assert_false(runner_client_wait_ready(fixture->client, &ready, &fixture->error));
         assert_int_equal(fixture->error.code, ERROR_DEVICE);
         if (!strstr(fixture->error.message, cases[i].text))
@@ -261,7 +261,7 @@ static void test_not_ready(void **state)
         fixture->client = NULL;
         assert_nothing_left(fixture);
     }
-    assert_false(runner_client_start("/nonexistent/runner", "fake:ok", &fixture->client, &fixture->error));
+    assert_false(runner_client_start("/nonexistent/runner", "fake:ok", NULL, &fixture->client, &fixture->error));
     assert_int_equal(fixture->error.code, ERROR_NOT_FOUND);
     assert_nothing_left(fixture);
 }
@@ -336,7 +336,7 @@ static void test_freed_while_warming_up(void **state)
 {
     struct fixture *fixture = *state;
 
-    assert_true(runner_client_start(FAKE_RUNNER, "fake:hang@ready", &fixture->client, &fixture->error));
+    assert_true(runner_client_start(FAKE_RUNNER, "fake:hang@ready", NULL, &fixture->client, &fixture->error));
     assert_false(runner_client_free(fixture->client, NULL));
     fixture->client = NULL;
     assert_true(runner_client_free(NULL, NULL));

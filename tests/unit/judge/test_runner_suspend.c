@@ -35,7 +35,7 @@ static struct runner_client *start_loaded(void)
     char program[4096];
 
     find_fake_runner(program, sizeof program);
-    assert_true(runner_client_start(program, "fake:ok", &client, &error));
+    assert_true(runner_client_start(program, "fake:ok", NULL, &client, &error));
     assert_true(runner_client_wait_ready(client, &ready, &error));
     assert_int_equal(runner_client_load(client, &request, (const int[]){0, 1, 2}, long_ns).result, RUNNER_OK);
     return client;

@@ -142,7 +142,9 @@ static void test_states(void **state)
     verdict = verdict_new(arena);
     verdict_set_status(verdict, arena, VERDICT_PASSED, "no defect found under 3 schedules");
     verdict->task.device = "emu:sm_90a";
-    assert_string_equal(summary_headline(arena, verdict), "PASSED (not timed) on emu:sm_90a");
+    assert_string_equal(summary_headline(arena, verdict), "PASSED (emulated) on emu:sm_90a");
+    verdict->task.device = "cuda:0";
+    assert_string_equal(summary_headline(arena, verdict), "PASSED (not timed) on cuda:0");
 }
 
 int main(void)
