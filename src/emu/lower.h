@@ -80,6 +80,9 @@ MUST_CHECK bool emu_lower_predicate(struct emu_lower *l, const struct ptx_operan
  * a space that fits the instruction; global and const ones become their address. */
 MUST_CHECK bool emu_lower_address(struct emu_lower *l, const struct ptx_operand *operand, struct emu_address *out);
 
+/* Gives a shared variable of the module the next free place. False: it does not fit. */
+bool emu_lower_place_shared(struct emu_lower *l, uint32_t index);
+
 /* The address of a variable, as seen in its own space. Parameters of the entry: their host address is known at launch,
  * so they are refused here (op_memory.c deals with them). */
 MUST_CHECK bool emu_lower_variable(struct emu_lower *l, const struct ptx_operand *operand, struct emu_address *out);

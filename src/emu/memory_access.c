@@ -7,15 +7,20 @@
 
 bool emu_shared_is_written(const struct emu_cta *cta, uint32_t offset, uint32_t bytes)
 {
+    uint64_t missing = 0;
+
     while (bytes) {
         uint32_t bit = offset % 64;
         uint32_t here = bytes < 64 - bit ? bytes : 64 - bit;
         uint64_t ones = (here == 64 ? UINT64_MAX : (UINT64_C(1) << here) - 1) << bit;
 
-        if ((cta->shared_written[offset / 64] & ones) != ones)
-            return false;
+        missing |= ~cta->shared_written[offset / 64] & ones;
         offset += here;
         bytes -= here;
+        for (; bytes >= 64 && !missing; bytes -= 64, offset += 64)
+            missing = ~cta->shared_written[offset / 64];
+        if (missing)
+            return false;
     }
     return true;
 }

@@ -1,5 +1,6 @@
 /* wgmma.*: lowering and handlers. Source: PTX ISA, "Asynchronous warpgroup level matrix instructions" (9.7.15). */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "emu/async_groups.h"
@@ -143,18 +144,28 @@ static bool lower_types(struct emu_lower *l, struct wgmma_detail *detail, const 
     return true;
 }
 
+static int by_slot(const void *left, const void *right)
+{
+    const emu_slot *a = left, *b = right;
+
+    return (*a > *b) - (*a < *b);
+}
+
 static bool lower_accumulators(struct emu_lower *l, struct wgmma_detail *detail)
 {
     const struct ptx_operand *vector = emu_lower_operand(l, 0);
     uint32_t count = (uint32_t)detail->n / (detail->result == WGMMA_F16 ? 4 : 2);
-    emu_slot *slots = emu_lower_detail(l, count * sizeof *slots);
+    emu_slot *slots = emu_lower_detail(l, count * sizeof *slots), *sorted = emu_lower_detail(l, count * sizeof *sorted);
 
     if (!vector || vector->kind != PTX_OPERAND_VECTOR || vector->count != count)
         return emu_lower_refuse(l, "wgmma needs %u accumulator registers", count);
     for (uint32_t i = 0; i < count; i++)
         if (!emu_lower_target(l, emu_lower_element(l, vector, i), 32, &slots[i]))
             return false;
+    memcpy(sorted, slots, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, by_slot);
     detail->d = slots;
+    detail->sorted_d = sorted;
     detail->d_count = count;
     return true;
 }

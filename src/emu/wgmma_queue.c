@@ -55,10 +55,14 @@ static bool same_registers(const struct wgmma_detail *a, const struct wgmma_deta
 
 static bool share_registers(const struct wgmma_detail *a, const struct wgmma_detail *b)
 {
-    for (uint32_t i = 0; i < a->d_count; i++)
-        for (uint32_t k = 0; k < b->d_count; k++)
-            if (a->d[i] == b->d[k])
-                return true;
+    for (uint32_t i = 0, k = 0; i < a->d_count && k < b->d_count;) {
+        if (a->sorted_d[i] == b->sorted_d[k])
+            return true;
+        if (a->sorted_d[i] < b->sorted_d[k])
+            i++;
+        else
+            k++;
+    }
     return false;
 }
 

@@ -58,7 +58,7 @@ bool hopper_gemm_launch(const struct hopper_device *device, const struct hopper_
     p.cluster_rows = ceil_div(gemm->m, gemm->cluster * 128);
     p.columns = ceil_div(gemm->n, 256);
     p.k_blocks = ceil_div(gemm->k, 64);
-    int tiles = p.cluster_rows * p.columns, limit = device->multiprocessors / gemm->cluster;
+    int tiles = p.cluster_rows * p.columns, limit = gemm->one_tile ? tiles : device->multiprocessors / gemm->cluster;
     *launch = (struct hopper_launch){
         .entry = "gemm_kernel",
         .grid = {(uint32_t)(tiles < limit ? tiles : limit) * cluster, 1, 1},

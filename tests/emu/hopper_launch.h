@@ -26,6 +26,7 @@ struct hopper_device {
 struct hopper_gemm {
     int m, n, k;
     int cluster;   /* as compiled: 2, or 1 */
+    bool one_tile; /* a CTA for each tile of 128 x 256; false: as many as there are multiprocessors */
     uint64_t a, b; /* device addresses of bf16 matrices */
     uint64_t c;
 };

@@ -2,7 +2,7 @@
 
 #include "emu/tensor_map.h"
 
-#define VARIABLES ".shared .align 1024 .b8 tile[8192]; .shared .align 8 .b8 bar[8];"
+#define VARIABLES ".shared .align 8 .b8 bar[8]; .shared .align 1024 .b8 tile[8192];"
 #define BEGIN                                                                                                          \
     ".reg .pred %p<8>; .reg .b16 %h<4>; .reg .b32 %r<16>; .reg .b64 %rd<16>;\n"                                        \
     "mov.u32 %r1, %tid.x; mov.u32 %r2, bar; mov.u32 %r9, tile; mov.u32 %r8, %cluster_ctarank;\n"                       \
