@@ -20,11 +20,11 @@ static bool find_spot(const struct hazard_cta *cta, uint32_t address, struct spo
     const struct tensor_tile *tile = &spot->tile->tile;
 
     offset = smem_swizzle_address(tile->map.swizzle, address) - tile->shared_address;
-    if (offset >= tile->bytes)
+    if (offset >= tile->shared_bytes)
         return false;
-    spot->row = offset / tile->row_bytes;
-    spot->column = offset % tile->row_bytes / HAZARD_GRANULE_BYTES;
-    return true;
+    spot->row = offset / tile->row_pitch;
+    spot->column = offset % tile->row_pitch / HAZARD_GRANULE_BYTES;
+    return offset % tile->row_pitch < tile->row_bytes;
 }
 
 static void print_coordinates(const struct spot *spot, char *out, size_t size)
@@ -76,7 +76,7 @@ static void report_spot(const struct layout *layout, int line, int chunk, uint32
 static bool is_expected(const struct layout *layout, int line, int chunk, const struct spot *spot)
 {
     const struct tensor_tile *tile = &layout->first.tile->tile;
-    uint32_t columns = tile->row_bytes / HAZARD_GRANULE_BYTES;
+    uint32_t columns = tile->row_pitch / HAZARD_GRANULE_BYTES;
     uint32_t column = layout->first.column + (uint32_t)chunk;
 
     /* Spans beside each other are one above the other when the map splits its columns into a dimension of their own. */
@@ -130,7 +130,7 @@ bool hazard_check_layout(const struct hazard_view *view, const struct hazard_cta
                          tile->shared_address, smem_swizzle_text(tile->map.swizzle));
         return false;
     }
-    if (d->swizzle == SMEM_SWIZZLE_NONE || tile->row_bytes != smem_swizzle_span(d->swizzle) ||
+    if (d->swizzle == SMEM_SWIZZLE_NONE || tile->row_pitch != smem_swizzle_span(d->swizzle) ||
         !find_spot(cta, first, &layout.first))
         return false;
     return check_chunks(&layout, cta);

@@ -241,7 +241,7 @@ static void copy_in(const struct hazard_view *view, const struct bulk_copy *copy
     struct emu_actor actor = {copy->async.warp, copy->async.op, copy->lane};
     struct hazard_cta *cta = hazard_cta_of(owner);
     const struct emu_mbarrier *barrier = emu_mbarrier_at(&actor, owner, copy->barrier, "the copy counts");
-    uint32_t begin = copy->to.offset, end = begin + copy->bytes;
+    uint32_t begin = copy->to.offset, end = begin + bulk_copy_shared_bytes(copy);
 
     if (!barrier || !barrier->sync || !copy->bytes)
         return;
@@ -271,7 +271,7 @@ static void copy_out(const struct hazard_view *view, const struct bulk_copy *cop
     struct hazard_cta *cta = hazard_cta_of(owner);
     const struct hazard_read read = {.event = {epoch, op_index(view->warp, view->op), (uint16_t)column},
                                      .begin = copy->from.offset,
-                                     .end = copy->from.offset + copy->bytes};
+                                     .end = copy->from.offset + bulk_copy_shared_bytes(copy)};
 
     for (uint32_t at = read.begin & ~(HAZARD_GRANULE_BYTES - 1u); at < read.end; at += HAZARD_GRANULE_BYTES) {
         const struct hazard_tile *tile;
@@ -385,7 +385,7 @@ static uint64_t geometry_of(const struct hazard_cta *cta, uint32_t address)
 
     if (!hazard_writer_at(cta, address, &write, &tile) || !tile || !tile->has_map)
         return 0;
-    return (uint64_t)tile->tile.shared_address << 32 | tile->tile.row_bytes << 4 | tile->tile.map.swizzle;
+    return (uint64_t)tile->tile.shared_address << 32 | tile->tile.row_pitch << 4 | tile->tile.map.swizzle;
 }
 
 static void check_operand(const struct hazard_view *view, struct hazard_cta *cta, const struct smem_operand *operand,
