@@ -93,7 +93,7 @@ struct compare {
     enum prepare prepare;
     enum combine combine;
     bool negate_c;
-    bool float_result; /* set.f32: 1.0f instead of all ones */
+    uint32_t yes; /* result of set where the comparison holds: ones, or 1 as a float; of a packed one in each half */
 };
 
 static void prepare_lanes(uint32_t *out, const uint32_t *in, enum prepare prepare, unsigned shift)
@@ -172,13 +172,49 @@ static enum emu_result op_set(struct emu_warp *warp, const struct emu_op *op, ui
 {
     const struct compare *compare = op->detail;
     uint32_t value = combine(compare, compare_lanes(warp, op, 0), third(warp, op));
-    uint32_t yes = compare->float_result ? emu_f32_bits(1) : UINT32_MAX;
     uint32_t values[EMU_LANES];
 
     EMU_FOR_LANES(l)
-    values[l] = value & emu_lane_bit[l] ? yes : 0;
+    values[l] = value & emu_lane_bit[l] ? compare->yes : 0;
     emu_commit32(emu_lanes32(warp, op->d), values, mask);
     return EMU_CONTINUE;
+}
+
+static enum emu_result op_set_x2(struct emu_warp *warp, const struct emu_op *op, uint32_t mask)
+{
+    const struct compare *compare = op->detail;
+    uint32_t c = third(warp, op), values[EMU_LANES];
+    uint32_t low = combine(compare, compare_lanes(warp, op, 0), c);
+    uint32_t high = combine(compare, compare_lanes(warp, op, 16), c);
+
+    EMU_FOR_LANES(l)
+    values[l] = (low & emu_lane_bit[l] ? compare->yes : 0) | (high & emu_lane_bit[l] ? compare->yes << 16 : 0);
+    emu_commit32(emu_lanes32(warp, op->d), values, mask);
+    return EMU_CONTINUE;
+}
+
+/* What set writes where the comparison holds; 0: there is no such form. */
+static uint32_t set_result(enum ptx_type type, bool packed)
+{
+    switch (type) {
+    case PTX_F32:
+        return packed ? 0 : emu_f32_bits(1);
+    case PTX_F16:
+    case PTX_BF16:
+    case PTX_F16X2:
+    case PTX_BF16X2:
+        if (packed != (type == PTX_F16X2 || type == PTX_BF16X2))
+            return 0;
+        return type == PTX_F16 || type == PTX_F16X2 ? 0x3c00 : 0x3f80;
+    case PTX_U16:
+    case PTX_S16:
+        return packed ? 0 : UINT16_MAX;
+    case PTX_U32:
+    case PTX_S32:
+        return packed ? UINT16_MAX : UINT32_MAX;
+    default:
+        return 0;
+    }
 }
 
 static bool lower_function(const struct emu_lower *l, enum ptx_type type, struct compare *compare)
@@ -228,10 +264,9 @@ bool emu_lower_compare(struct emu_lower *l)
 
     if (type >= PTX_TYPE_COUNT || !lower_function(l, type, compare))
         return emu_lower_unsupported(l, NULL);
-    if (is_set && (compare->prepare == PREPARE_F16X2 || compare->prepare == PREPARE_BF16X2 ||
-                   ptx_type_bits(emu_lower_type(l, 0)) != 32))
+    bool packed = compare->prepare == PREPARE_F16X2 || compare->prepare == PREPARE_BF16X2;
+    if (is_set && !(compare->yes = set_result(emu_lower_type(l, 0), packed)))
         return emu_lower_unsupported(l, NULL);
-    compare->float_result = is_set && emu_lower_type(l, 0) == PTX_F32;
     if (c) {
         compare->combine = emu_lower_has(l, PTX_M_AND)  ? COMBINE_AND
                            : emu_lower_has(l, PTX_M_OR) ? COMBINE_OR
@@ -245,8 +280,8 @@ bool emu_lower_compare(struct emu_lower *l)
         (pair && !emu_lower_target(l, emu_lower_element(l, d, 1), 1, &slots[1])))
         return false;
 
-    bool packed = compare->prepare == PREPARE_F16X2 || compare->prepare == PREPARE_BF16X2;
-    struct emu_op *op = emu_lower_add(l, is_set ? op_set : packed ? op_setp_x2 : op_setp);
+    emu_handler *set = packed ? op_set_x2 : op_set, *setp = packed ? op_setp_x2 : op_setp;
+    struct emu_op *op = emu_lower_add(l, is_set ? set : setp);
 
     op->d = slots[0];
     op->e = slots[1];

@@ -51,6 +51,8 @@ static double fix_zero_sum(double sum, double a, double b, enum number_rounding 
 
 static float finish(double value, enum number_rounding rounding, unsigned modifiers)
 {
+    if (rounding == NUMBER_RN && !(modifiers & NUMBER_SAT) && !isnan(value)) /* a cast rounds alike */
+        return modifiers & NUMBER_FTZ && fabs(value) < 0x1p-126 ? copysignf(0, (float)value) : (float)value;
     return float_of(number_encode(NUMBER_F32, value, rounding, modifiers & (NUMBER_FTZ | NUMBER_SAT)));
 }
 

@@ -1,5 +1,7 @@
 #include "emu/fragment.h"
 
+#include <string.h>
+
 /*
  * All mma fragments are one pattern. With group = lane / 4 and quad = lane % 4:
  *   A, D: rows are spread over groups, 8 rows apart in the next register; columns over quads.
@@ -116,18 +118,45 @@ static int d32_index(int n, int r, int lane)
     return (8 * (r / 2 % 2) + lane / QUADS) * n + r / 4 * 8 + lane % QUADS * 2 + r % 2;
 }
 
+typedef uint32_t words __attribute__((vector_size(16)));
+
+/* Eight columns of a row are two registers of the four lanes of a quad, interleaved. */
 void fragment_gather_d32(const uint32_t *const *registers, int n, uint32_t *rows)
 {
-    for (int r = 0; r < n / 2; r++)
-        for (int lane = 0; lane < 32; lane++)
-            rows[d32_index(n, r, lane)] = registers[r][lane];
+    for (int r = 0; r < n / 2; r += 2) {
+        for (int quad = 0; quad < 32; quad += QUADS) {
+            uint32_t *out = rows + d32_index(n, r, quad);
+            words even, odd;
+
+            memcpy(&even, registers[r] + quad, sizeof even);
+            memcpy(&odd, registers[r + 1] + quad, sizeof odd);
+
+            words low = __builtin_shufflevector(even, odd, 0, 4, 1, 5);
+            words high = __builtin_shufflevector(even, odd, 2, 6, 3, 7);
+
+            memcpy(out, &low, sizeof low);
+            memcpy(out + 4, &high, sizeof high);
+        }
+    }
 }
 
 void fragment_scatter_d32(uint32_t *const *registers, int n, const uint32_t *rows)
 {
-    for (int r = 0; r < n / 2; r++)
-        for (int lane = 0; lane < 32; lane++)
-            registers[r][lane] = rows[d32_index(n, r, lane)];
+    for (int r = 0; r < n / 2; r += 2) {
+        for (int quad = 0; quad < 32; quad += QUADS) {
+            const uint32_t *in = rows + d32_index(n, r, quad);
+            words low, high;
+
+            memcpy(&low, in, sizeof low);
+            memcpy(&high, in + 4, sizeof high);
+
+            words even = __builtin_shufflevector(low, high, 0, 2, 4, 6);
+            words odd = __builtin_shufflevector(low, high, 1, 3, 5, 7);
+
+            memcpy(registers[r] + quad, &even, sizeof even);
+            memcpy(registers[r + 1] + quad, &odd, sizeof odd);
+        }
+    }
 }
 
 void fragment_gather_d16(const uint32_t *const *registers, int n, uint16_t *rows)

@@ -35,6 +35,7 @@ struct emu_lower {
     uint32_t *constant_table; /* open addressing: offset + 1 of a constant */
     uint32_t constant_table_size, constant_count;
     emu_slot scratch32, scratch64;
+    uint32_t watch_capacity; /* of program->watches */
 };
 
 typedef bool emu_lowering(struct emu_lower *l);
@@ -78,6 +79,9 @@ MUST_CHECK bool emu_lower_predicate(struct emu_lower *l, const struct ptx_operan
 /* [register + offset], [variable + offset], [immediate]: the first element of an ADDRESS operand. A variable must be of
  * a space that fits the instruction; global and const ones become their address. */
 MUST_CHECK bool emu_lower_address(struct emu_lower *l, const struct ptx_operand *operand, struct emu_address *out);
+
+/* Gives a shared variable of the module the next free place. False: it does not fit. */
+bool emu_lower_place_shared(struct emu_lower *l, uint32_t index);
 
 /* The address of a variable, as seen in its own space. Parameters of the entry: their host address is known at launch,
  * so they are refused here (op_memory.c deals with them). */

@@ -121,6 +121,19 @@ static bool lower_special(struct emu_lower *l, const struct ptx_operand *operand
     return true;
 }
 
+bool emu_lower_place_shared(struct emu_lower *l, uint32_t index)
+{
+    const struct ptx_variable *variable = &l->module->variables[index];
+    uint32_t align = variable->align ? variable->align : 1;
+    uint32_t offset = (l->program->static_shared_end + align - 1) & ~(align - 1);
+
+    if (variable->bytes > EMU_SHARED_WINDOW - offset)
+        return false;
+    l->variable_offset[index] = offset;
+    l->program->static_shared_end = offset + (uint32_t)variable->bytes;
+    return true;
+}
+
 bool emu_lower_variable(struct emu_lower *l, const struct ptx_operand *operand, struct emu_address *out)
 {
     const struct ptx_variable *variable = &l->module->variables[operand->value];
@@ -143,15 +156,9 @@ bool emu_lower_variable(struct emu_lower *l, const struct ptx_operand *operand, 
             out->relative = EMU_ADDRESS_DYNAMIC;
             return true;
         }
-        if (*placed == PTX_NONE) {
-            uint32_t align = variable->align ? variable->align : 1;
-
-            *placed = (program->static_shared_end + align - 1) & ~(align - 1);
-            if (variable->bytes > EMU_SHARED_WINDOW - *placed)
-                return emu_lower_refuse(l, "shared variable %s of %" PRIu64 " bytes is too large", variable->name,
-                                        variable->bytes);
-            program->static_shared_end = *placed + (uint32_t)variable->bytes;
-        }
+        if (*placed == PTX_NONE && !emu_lower_place_shared(l, operand->value))
+            return emu_lower_refuse(l, "shared variable %s of %" PRIu64 " bytes is too large", variable->name,
+                                    variable->bytes);
         out->relative = EMU_ADDRESS_STATIC;
         out->offset += *placed;
         return true;

@@ -54,6 +54,7 @@ static emu_lowering *const lowerings[PTX_OP_COUNT] = {
     [PTX_OP_MEMBAR] = emu_lower_fence,
     [PTX_OP_MIN] = emu_lower_float,
     [PTX_OP_MMA] = emu_lower_mma,
+    [PTX_OP_WMMA] = emu_lower_wmma,
     [PTX_OP_MOV] = emu_lower_mov,
     [PTX_OP_MOVMATRIX] = emu_lower_movmatrix,
     [PTX_OP_MUL] = emu_lower_float,

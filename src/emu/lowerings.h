@@ -17,13 +17,13 @@ emu_lowering emu_lower_store_async;
 /* op_control.c, op_print.c */
 emu_lowering emu_lower_branch, emu_lower_branch_indexed, emu_lower_call, emu_lower_return, emu_lower_exit,
     emu_lower_trap;
-/* Calls of functions without a body: vprintf, __assertfail, malloc, free. */
+/* Calls of functions without a body: vprintf, __assertfail (ptx_external_is_emulated). */
 bool emu_lower_external_call(struct emu_lower *l, const struct ptx_function *target);
 /* op_lanes.c */
 emu_lowering emu_lower_shuffle, emu_lower_vote, emu_lower_match, emu_lower_redux, emu_lower_elect, emu_lower_activemask;
 /* op_barrier.c, op_misc.c */
 emu_lowering emu_lower_bar, emu_lower_fence, emu_lower_nanosleep, emu_lower_setmaxnreg, emu_lower_no_effect;
-/* op_matrix.c */
-emu_lowering emu_lower_ldmatrix, emu_lower_stmatrix, emu_lower_movmatrix, emu_lower_mma;
+/* op_matrix.c, op_mma.c, op_wmma.c */
+emu_lowering emu_lower_ldmatrix, emu_lower_stmatrix, emu_lower_movmatrix, emu_lower_mma, emu_lower_wmma;
 
 #endif

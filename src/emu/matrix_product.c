@@ -3,80 +3,43 @@
 #include <math.h>
 #include <string.h>
 
-/* Eight lanes; the compiler splits them where the machine has fewer. Unaligned, and an alias of float. */
-typedef float lanes __attribute__((vector_size(32), aligned(4), may_alias));
-
-enum { LANES = 8, BLOCK_ROWS = 4 };
-
-#define LOAD(pointer) (*(const lanes *)(pointer))
-#define STORE(pointer, value) (*(lanes *)(pointer) = (value))
-
-/* d[4 x 16] += a[4 x k] * b[k x 16]; the eight sums stay in registers. */
-#define MULTIPLY_4X16(a, b, d)                                                                                         \
-    do {                                                                                                               \
-        lanes s00 = LOAD(d), s01 = LOAD(d + LANES), s10 = LOAD(d + n), s11 = LOAD(d + n + LANES);                      \
-        lanes s20 = LOAD(d + 2 * n), s21 = LOAD(d + 2 * n + LANES);                                                    \
-        lanes s30 = LOAD(d + 3 * n), s31 = LOAD(d + 3 * n + LANES);                                                    \
-        for (long kk = 0; kk < k; kk++) {                                                                              \
-            lanes left = LOAD(b + kk * n) * sign, right = LOAD(b + kk * n + LANES) * sign;                             \
-            s00 += a[kk] * left;                                                                                       \
-            s01 += a[kk] * right;                                                                                      \
-            s10 += a[k + kk] * left;                                                                                   \
-            s11 += a[k + kk] * right;                                                                                  \
-            s20 += a[2 * k + kk] * left;                                                                               \
-            s21 += a[2 * k + kk] * right;                                                                              \
-            s30 += a[3 * k + kk] * left;                                                                               \
-            s31 += a[3 * k + kk] * right;                                                                              \
-        }                                                                                                              \
-        STORE(d, s00);                                                                                                 \
-        STORE(d + LANES, s01);                                                                                         \
-        STORE(d + n, s10);                                                                                             \
-        STORE(d + n + LANES, s11);                                                                                     \
-        STORE(d + 2 * n, s20);                                                                                         \
-        STORE(d + 2 * n + LANES, s21);                                                                                 \
-        STORE(d + 3 * n, s30);                                                                                         \
-        STORE(d + 3 * n + LANES, s31);                                                                                 \
-    } while (0)
-
-/* The same for the last eight columns. */
-#define MULTIPLY_4X8(a, b, d)                                                                                          \
-    do {                                                                                                               \
-        lanes s0 = LOAD(d), s1 = LOAD(d + n), s2 = LOAD(d + 2 * n), s3 = LOAD(d + 3 * n);                              \
-        for (long kk = 0; kk < k; kk++) {                                                                              \
-            lanes right = LOAD(b + kk * n) * sign;                                                                     \
-            s0 += a[kk] * right;                                                                                       \
-            s1 += a[k + kk] * right;                                                                                   \
-            s2 += a[2 * k + kk] * right;                                                                               \
-            s3 += a[3 * k + kk] * right;                                                                               \
-        }                                                                                                              \
-        STORE(d, s0);                                                                                                  \
-        STORE(d + n, s1);                                                                                              \
-        STORE(d + 2 * n, s2);                                                                                          \
-        STORE(d + 3 * n, s3);                                                                                          \
-    } while (0)
-
+/* Unaligned, and aliases of float; the compiler splits them where the machine has fewer lanes. */
+typedef float lanes8 __attribute__((vector_size(32), aligned(4), may_alias));
+typedef float lanes16 __attribute__((vector_size(64), aligned(4), may_alias));
 typedef uint32_t integer_lanes __attribute__((vector_size(32), aligned(4), may_alias));
 
+enum { LANES = 8, BLOCK_ROWS = 4, NEGATED_MAX = 2048 };
+
 /*
- * The kernels, once per instruction set: rows [0, rows) in blocks of four, columns [0, columns) in blocks of eight.
- * Macros, because vectors wider than the base machine's are split up before an inline function is inlined.
+ * d += a * b for rows in blocks of `height` and columns in blocks of `width` vectors; the sums of a block stay in
+ * registers. Every element adds its products in the order of k, whatever the block. Macros, because vectors wider than
+ * the base machine's are split up before an inline function is inlined.
  */
-#define DEFINE_KERNELS(suffix, attributes)                                                                             \
-    attributes static void multiply_blocks_##suffix(long rows, long columns, long n, long k, float sign,               \
-                                                    const float *a, const float *b, float *d)                          \
+#define DEFINE_BLOCKS(name, lanes, height, width, attributes)                                                          \
+    attributes static void name(long rows, long columns, long n, long k, const float *a, const float *b, float *d)     \
     {                                                                                                                  \
-        for (long row = 0; row < rows; row += BLOCK_ROWS) {                                                            \
-            const float *left_rows = a + row * k;                                                                      \
-            float *out = d + row * n;                                                                                  \
-            long column = 0;                                                                                           \
-            for (; column + 2 * LANES <= columns; column += 2 * LANES)                                                 \
-                MULTIPLY_4X16(left_rows, (b + column), (out + column));                                                \
-            if (column < columns)                                                                                      \
-                MULTIPLY_4X8(left_rows, (b + column), (out + column));                                                 \
+        enum { COUNT = sizeof(lanes) / sizeof(float) };                                                                \
+        for (long row = 0; row < rows; row += (height)) {                                                              \
+            for (long column = 0; column < columns; column += (width)*COUNT) {                                         \
+                const float *left = a + row * k, *right = b + column;                                                  \
+                float *out = d + row * n + column;                                                                     \
+                lanes sums[height][width];                                                                             \
+                for (int r = 0; r < (height); r++)                                                                     \
+                    for (int c = 0; c < (width); c++)                                                                  \
+                        sums[r][c] = *(const lanes *)(out + r * n + c * COUNT);                                        \
+                for (long kk = 0; kk < k; kk++)                                                                        \
+                    for (int r = 0; r < (height); r++)                                                                 \
+                        for (int c = 0; c < (width); c++)                                                              \
+                            sums[r][c] += left[r * k + kk] * *(const lanes *)(right + kk * n + c * COUNT);             \
+                for (int r = 0; r < (height); r++)                                                                     \
+                    for (int c = 0; c < (width); c++)                                                                  \
+                        *(lanes *)(out + r * n + c * COUNT) = sums[r][c];                                              \
+            }                                                                                                          \
         }                                                                                                              \
-    }                                                                                                                  \
-    attributes static void multiply_integers_##suffix(long count, long k, long n, const int32_t *a, const int32_t *b,  \
-                                                      uint32_t *sum)                                                   \
+    }
+
+#define DEFINE_INTEGERS(name, attributes)                                                                              \
+    attributes static void name(long count, long k, long n, const int32_t *a, const int32_t *b, uint32_t *sum)         \
     {                                                                                                                  \
         for (long column = 0; column < count; column += LANES) {                                                       \
             integer_lanes total = {0};                                                                                 \
@@ -86,9 +49,15 @@ typedef uint32_t integer_lanes __attribute__((vector_size(32), aligned(4), may_a
         }                                                                                                              \
     }
 
-DEFINE_KERNELS(base, )
+DEFINE_BLOCKS(multiply_4x8_base, lanes8, 4, 1, )
+DEFINE_INTEGERS(multiply_integers_base, )
 #if defined(__x86_64__)
-DEFINE_KERNELS(avx2, __attribute__((target("avx2,fma"))))
+#define AVX2 __attribute__((target("avx2,fma")))
+#define AVX512 __attribute__((target("avx512f")))
+DEFINE_BLOCKS(multiply_4x8_avx2, lanes8, 4, 1, AVX2)
+DEFINE_BLOCKS(multiply_4x16_avx2, lanes8, 4, 2, AVX2)
+DEFINE_BLOCKS(multiply_8x32_avx512, lanes16, 8, 2, AVX512)
+DEFINE_INTEGERS(multiply_integers_avx2, AVX2)
 #endif
 
 static bool has_avx2(void)
@@ -100,16 +69,38 @@ static bool has_avx2(void)
 #endif
 }
 
-static void multiply_blocks(long rows, long columns, long n, long k, float sign, const float *a, const float *b,
-                            float *d)
+/* Rows in multiples of BLOCK_ROWS, columns of LANES. */
+static void multiply_blocks(long rows, long columns, long n, long k, const float *a, const float *b, float *d)
 {
 #if defined(__x86_64__)
     if (has_avx2()) {
-        multiply_blocks_avx2(rows, columns, n, k, sign, a, b, d);
+        long wide = 0;
+        if (rows % 8 == 0 && __builtin_cpu_supports("avx512f")) {
+            wide = columns & ~31L;
+            multiply_8x32_avx512(rows, wide, n, k, a, b, d);
+        }
+        long middle = (columns - wide) & ~15L;
+        multiply_4x16_avx2(rows, middle, n, k, a, b + wide, d + wide);
+        wide += middle;
+        multiply_4x8_avx2(rows, columns - wide, n, k, a, b + wide, d + wide);
         return;
     }
 #endif
-    multiply_blocks_base(rows, columns, n, k, sign, a, b, d);
+    multiply_4x8_base(rows, columns, n, k, a, b, d);
+}
+
+/* The same with a * -1: negated in portions of rows, so that the inner loops know nothing of it. */
+static void multiply_negated(long rows, long columns, long n, long k, const float *a, const float *b, float *d)
+{
+    float negated[NEGATED_MAX];
+    long step = k ? NEGATED_MAX / k & ~(BLOCK_ROWS - 1L) : rows;
+
+    for (long row = 0; row < rows; row += step) {
+        long here = rows - row < step ? rows - row : step;
+        for (long i = 0; i < here * k; i++)
+            negated[i] = -a[row * k + i];
+        multiply_blocks(here, columns, n, k, negated, b, d + row * n);
+    }
 }
 
 /* sum[0..count) = a row of A times `count` columns of B, modulo 2^32. */
@@ -144,14 +135,19 @@ static void multiply_elements(const struct matrix_product *p, long row, long fir
 
 void matrix_product_f32(const struct matrix_product *product, const float *a, const float *b, float *d)
 {
-    long rows = product->m & ~(BLOCK_ROWS - 1), columns = product->n & ~(LANES - 1);
-    float sign = product->negate_a != product->negate_b ? -1.0f : 1.0f;
+    long rows = product->m & ~(BLOCK_ROWS - 1), columns = product->n & ~(LANES - 1), n = product->n, k = product->k;
+    bool negated = product->negate_a != product->negate_b;
 
     if (product->zero_d)
-        memset(d, 0, (size_t)product->m * (size_t)product->n * sizeof *d);
-    multiply_blocks(rows, columns, product->n, product->k, sign, a, b, d);
+        memset(d, 0, (size_t)product->m * (size_t)n * sizeof *d);
+    if (negated && k > NEGATED_MAX / BLOCK_ROWS)
+        rows = 0;
+    if (negated && rows)
+        multiply_negated(rows, columns, n, k, a, b, d);
+    else
+        multiply_blocks(rows, columns, n, k, a, b, d);
     for (long row = 0; row < product->m; row++)
-        multiply_elements(product, row, row < rows ? columns : 0, sign, a, b, d);
+        multiply_elements(product, row, row < rows ? columns : 0, negated ? -1.0f : 1.0f, a, b, d);
 }
 
 void matrix_product_f16(const struct matrix_product *product, const float *a, const float *b, uint16_t *d, float *work)

@@ -1,20 +1,26 @@
 /* Checked access to the memory spaces for one lane. */
 #include <inttypes.h>
 
+#include "emu/hazard.h"
 #include "emu/lanes.h"
 #include "emu/machine.h"
 
 bool emu_shared_is_written(const struct emu_cta *cta, uint32_t offset, uint32_t bytes)
 {
+    uint64_t missing = 0;
+
     while (bytes) {
         uint32_t bit = offset % 64;
         uint32_t here = bytes < 64 - bit ? bytes : 64 - bit;
         uint64_t ones = (here == 64 ? UINT64_MAX : (UINT64_C(1) << here) - 1) << bit;
 
-        if ((cta->shared_written[offset / 64] & ones) != ones)
-            return false;
+        missing |= ~cta->shared_written[offset / 64] & ones;
         offset += here;
         bytes -= here;
+        for (; bytes >= 64 && !missing; bytes -= 64, offset += 64)
+            missing = ~cta->shared_written[offset / 64];
+        if (missing)
+            return false;
     }
     return true;
 }
@@ -118,11 +124,8 @@ uint8_t *emu_shared_bytes(struct emu_warp *warp, const struct emu_op *op, int la
                          offset, cta->id[0], cta->id[1], cta->id[2]);
     if (owner)
         *owner = cta;
-
-    const struct emu_hooks *hooks = emu_grid_of(warp)->hooks;
-
-    if (hooks && hooks->shared_access)
-        hooks->shared_access(hooks->context, warp, op, lane, cta, offset, bytes, write);
+    if (cta->cluster->hazards)
+        hazard_access(warp, op, lane, cta, offset, bytes, write);
     return cta->shared + offset;
 }
 

@@ -2,22 +2,45 @@
 #include "emu/lanes.h"
 #include "emu/lowerings.h"
 
-/* The member mask of a .sync instruction; false (and *result) when its lanes are not all here. */
-static bool gather(struct emu_warp *warp, const struct emu_op *op, uint32_t members, uint32_t mask,
+/* Whether all lanes that a .sync instruction needs are here; false: *result. Lanes may bring different member masks, as
+ * the tiles of a partitioned warp do; those that name one another must have the same. */
+static bool gather(struct emu_warp *warp, const struct emu_op *op, emu_slot slot, uint32_t mask,
                    enum emu_result *result)
 {
-    if (mask & ~members) {
-        *result = emu_report(warp, op, __builtin_ctz(mask & ~members), EMU_DIVERGENT_ALIGNED,
-                             "lane executes a .sync instruction whose member mask 0x%08x leaves it out", members);
+    const uint32_t *members = emu_lanes32(warp, slot);
+    uint32_t needed = 0, left_out = 0;
+
+    EMU_FOR_LANES(l)
+    {
+        uint32_t here = mask & emu_lane_bit[l];
+
+        needed |= here ? members[l] : 0;
+        left_out |= here & ~members[l];
+    }
+    if (left_out) {
+        *result = emu_report(warp, op, __builtin_ctz(left_out), EMU_DIVERGENT_ALIGNED,
+                             "lane executes a .sync instruction whose member mask 0x%08x leaves it out",
+                             members[__builtin_ctz(left_out)]);
         return false;
     }
-    return emu_converged(warp, op, members, result);
+    return emu_converged(warp, op, needed, result);
 }
 
-static uint32_t first_of(const struct emu_warp *warp, emu_slot slot, uint32_t mask)
+/* The lanes of `left`, which is not 0, with the member mask of the first of them. */
+static uint32_t next_tile(const struct emu_warp *warp, emu_slot slot, uint32_t left)
 {
-    return emu_lanes32(warp, slot)[__builtin_ctz(mask)];
+    const uint32_t *members = emu_lanes32(warp, slot);
+    uint32_t first = members[__builtin_ctz(left)], tile = 0;
+
+    EMU_FOR_LANES(l)
+    tile |= members[l] == first ? emu_lane_bit[l] : 0;
+    return tile & left;
 }
+
+/* for (tiles of mask): lanes that have one member mask */
+#define FOR_TILES(tile, warp, slot, mask)                                                                              \
+    for (uint32_t tile##_left = (mask), tile; tile##_left; tile##_left &= ~tile)                                       \
+        if ((tile = next_tile(warp, slot, tile##_left)))
 
 struct shuffle {
     uint16_t mode; /* PTX_M_UP, PTX_M_DOWN, PTX_M_BFLY, PTX_M_IDX */
@@ -60,7 +83,7 @@ static enum emu_result op_shuffle(struct emu_warp *warp, const struct emu_op *op
     uint32_t values[EMU_LANES] = {0}, valid_lanes = 0;
     enum emu_result result = EMU_CONTINUE;
 
-    if (!gather(warp, op, first_of(warp, shuffle->members, mask), mask, &result))
+    if (!gather(warp, op, shuffle->members, mask, &result))
         return result;
     EMU_FOR_MASK(lane, mask)
     {
@@ -112,23 +135,29 @@ bool emu_lower_shuffle(struct emu_lower *l)
 /* vote.sync: a is the predicate, b the members; `immediate`: negated, `target`: the mode. */
 static enum emu_result op_vote(struct emu_warp *warp, const struct emu_op *op, uint32_t mask)
 {
-    uint32_t members = first_of(warp, op->b, mask);
-    uint32_t value = emu_predicate(warp, op->a) ^ (op->immediate ? UINT32_MAX : 0);
+    uint32_t value = emu_predicate(warp, op->a) ^ (op->immediate ? UINT32_MAX : 0), answers = 0;
     enum emu_result result = EMU_CONTINUE;
-    bool yes;
 
-    if (!gather(warp, op, members, mask, &result))
+    if (!gather(warp, op, op->b, mask, &result))
         return result;
-    value &= mask;
-    if (op->target == PTX_M_BALLOT) {
-        uint32_t *d = emu_lanes32(warp, op->d);
+    FOR_TILES(tile, warp, op->b, mask)
+    {
+        uint32_t votes = value & tile;
 
-        EMU_FOR_LANES(l)
-        d[l] = mask & emu_lane_bit[l] ? value : d[l];
-        return EMU_CONTINUE;
+        if (op->target == PTX_M_BALLOT) {
+            uint32_t *d = emu_lanes32(warp, op->d);
+
+            EMU_FOR_LANES(l)
+            d[l] = tile & emu_lane_bit[l] ? votes : d[l];
+            continue;
+        }
+        bool yes = op->target == PTX_M_ALL   ? votes == tile
+                   : op->target == PTX_M_ANY ? votes != 0
+                                             : votes == 0 || votes == tile;
+        answers |= yes ? tile : 0;
     }
-    yes = op->target == PTX_M_ALL ? value == mask : op->target == PTX_M_ANY ? value != 0 : value == 0 || value == mask;
-    emu_set_predicate(warp, op->d, yes ? UINT32_MAX : 0, mask);
+    if (op->target != PTX_M_BALLOT)
+        emu_set_predicate(warp, op->d, answers, mask);
     return EMU_CONTINUE;
 }
 
@@ -164,23 +193,29 @@ bool emu_lower_vote(struct emu_lower *l)
 static enum emu_result op_match(struct emu_warp *warp, const struct emu_op *op, uint32_t mask)
 {
     uint64_t keys[EMU_LANES];
-    uint32_t values[EMU_LANES] = {0}, all_equal = 1;
+    uint32_t values[EMU_LANES] = {0}, equal_lanes = 0;
     enum emu_result result = EMU_CONTINUE;
 
-    if (!gather(warp, op, first_of(warp, op->b, mask), mask, &result))
+    if (!gather(warp, op, op->b, mask, &result))
         return result;
     EMU_FOR_LANES(l)
     keys[l] = op->immediate ? emu_lanes64(warp, op->a)[l] : emu_lanes32(warp, op->a)[l];
-    EMU_FOR_MASK(lane, mask)
+    FOR_TILES(tile, warp, op->b, mask)
     {
-        EMU_FOR_MASK(other, mask)
-        values[lane] |= keys[lane] == keys[other] ? emu_lane_bit[other] : 0;
-        all_equal &= values[lane] == mask;
+        bool all_equal = true;
+
+        EMU_FOR_MASK(lane, tile)
+        {
+            EMU_FOR_MASK(other, tile)
+            values[lane] |= keys[lane] == keys[other] ? emu_lane_bit[other] : 0;
+            all_equal &= values[lane] == tile;
+        }
+        equal_lanes |= all_equal ? tile : 0;
     }
     if (op->target) {
         EMU_FOR_LANES(l)
-        values[l] = all_equal ? mask : 0;
-        emu_set_predicate(warp, op->e, all_equal ? UINT32_MAX : 0, mask);
+        values[l] = equal_lanes & emu_lane_bit[l] ? values[l] : 0;
+        emu_set_predicate(warp, op->e, equal_lanes, mask);
     }
     emu_commit32(emu_lanes32(warp, op->d), values, mask);
     return EMU_CONTINUE;
@@ -239,17 +274,21 @@ static enum emu_result op_redux(struct emu_warp *warp, const struct emu_op *op, 
 {
     const struct redux *redux = op->detail;
     const uint32_t *a = emu_lanes32(warp, op->a);
-    uint32_t *d = emu_lanes32(warp, op->d);
-    uint32_t first = (uint32_t)__builtin_ctz(mask), total;
+    uint32_t totals[EMU_LANES] = {0};
     enum emu_result result = EMU_CONTINUE;
 
-    if (!gather(warp, op, first_of(warp, op->b, mask), mask, &result))
+    if (!gather(warp, op, op->b, mask, &result))
         return result;
-    total = a[first];
-    EMU_FOR_MASK(lane, mask & ~emu_lane_bit[first])
-    total = reduce(redux, total, a[lane]);
-    EMU_FOR_LANES(l)
-    d[l] = mask & emu_lane_bit[l] ? total : d[l];
+    FOR_TILES(tile, warp, op->b, mask)
+    {
+        uint32_t first = (uint32_t)__builtin_ctz(tile), total = a[first];
+
+        EMU_FOR_MASK(lane, tile & ~emu_lane_bit[first])
+        total = reduce(redux, total, a[lane]);
+        EMU_FOR_MASK(lane, tile)
+        totals[lane] = total;
+    }
+    emu_commit32(emu_lanes32(warp, op->d), totals, mask);
     return EMU_CONTINUE;
 }
 
@@ -281,17 +320,23 @@ bool emu_lower_redux(struct emu_lower *l)
     return true;
 }
 
-/* elect.sync d|p, members: the lowest lane that is here. */
+/* elect.sync d|p, members: the lowest lane that is here, of each tile. */
 static enum emu_result op_elect(struct emu_warp *warp, const struct emu_op *op, uint32_t mask)
 {
-    uint32_t leader = (uint32_t)__builtin_ctz(mask);
+    uint32_t leaders = 0;
     enum emu_result result = EMU_CONTINUE;
 
-    if (!gather(warp, op, first_of(warp, op->a, mask), mask, &result))
+    if (!gather(warp, op, op->a, mask, &result))
         return result;
-    EMU_FOR_MASK(lane, mask)
-    emu_lanes32(warp, op->d)[lane] = leader;
-    emu_set_predicate(warp, op->e, emu_lane_bit[leader], mask);
+    FOR_TILES(tile, warp, op->a, mask)
+    {
+        uint32_t leader = (uint32_t)__builtin_ctz(tile);
+
+        EMU_FOR_MASK(lane, tile)
+        emu_lanes32(warp, op->d)[lane] = leader;
+        leaders |= emu_lane_bit[leader];
+    }
+    emu_set_predicate(warp, op->e, leaders, mask);
     return EMU_CONTINUE;
 }
 

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "emu/hazard_registers.h"
 #include "emu/lower.h"
 #include "emu/op_control.h"
 
@@ -128,11 +129,51 @@ static bool lower_function(struct emu_lower *l, struct emu_function *function)
     if (!place_variables(l, (uint32_t)(l->ptx - l->module->functions)) || !lower_instructions(l))
         return false;
     resolve_branches(l);
+    hazard_registers_watch(l);
     function->op_count = l->op_count - function->first_op;
     function->register_bytes = (function->register_bytes + 63) & ~63u;
     if (function->register_bytes > REGISTER_BYTES_MAX)
         return error_set(l->error, ERROR_LIMIT, "%s: %s uses too many registers", l->module->name, l->ptx->name);
     return true;
+}
+
+/* Marks the sized shared variables that the function names; counts those of which it is the `number`-th user. */
+static void mark_shared(const struct ptx_module *module, const struct ptx_function *function, uint32_t number,
+                        uint32_t *last_user, uint32_t *users)
+{
+    for (uint32_t i = 0; i < function->operand_count; i++) {
+        uint32_t index = function->operands[i].value;
+
+        if (function->operands[i].kind != PTX_OPERAND_VARIABLE || last_user[index] == number)
+            continue;
+        last_user[index] = number;
+        if (module->variables[index].space == PTX_SPACE_SHARED && module->variables[index].bytes)
+            users[index]++;
+    }
+}
+
+/* Where ptxas (CUDA 13.0) puts the shared variables of an entry: first those that no other function names, then the
+ * others, both in the order of their declarations. Those of called functions alone follow as they are met. What does not
+ * fit is refused at the instruction that names it. */
+static void place_shared_variables(struct emu_lower *l)
+{
+    const struct ptx_module *module = l->module;
+    const struct ptx_function *entry = l->program->functions[0].ptx;
+    uint32_t *last_user = arena_calloc(l->arena, module->variable_count + 1, sizeof *last_user);
+    uint32_t *users = arena_calloc(l->arena, module->variable_count + 1, sizeof *users);
+    uint32_t number = 0;
+
+    for (uint32_t i = 0; i < module->function_count; i++) {
+        if (&module->functions[i] != entry)
+            mark_shared(module, &module->functions[i], ++number, last_user, users);
+    }
+    mark_shared(module, entry, ++number, last_user, users);
+    for (unsigned pass = 0; pass < 2; pass++) {
+        for (uint32_t i = 0; i < module->variable_count; i++) {
+            if (users[i] && last_user[i] == number && (users[i] > 1) == (pass == 1))
+                (void)emu_lower_place_shared(l, i);
+        }
+    }
 }
 
 static bool lower_all(struct emu_lower *l, struct emu_function *functions)
@@ -169,6 +210,7 @@ bool emu_program_new(const struct ptx_module *module, uint32_t entry, const stru
     for (uint32_t i = 0; i < module->variable_count; i++)
         l->variable_offset[i] = PTX_NONE;
 
+    place_shared_variables(l);
     if (!lower_all(l, functions) && !program->unsupported) {
         arena_free(arena);
         return false;

@@ -232,7 +232,7 @@ enum ptx_support {
     X(VSUB4, "vsub4", PTX_VIDEO, PTX_SUPPORT_NONE, PTX_G_VIDEO)                                                        \
     X(WGMMA, "wgmma", PTX_TENSOR, PTX_SUPPORT_EMULATED,                                                                \
       PTX_G_WARP "mma_async sp fence commit_group wait_group satfinite and popc")                                      \
-    X(WMMA, "wmma", PTX_MATRIX, PTX_SUPPORT_NONE,                                                                      \
+    X(WMMA, "wmma", PTX_MATRIX, PTX_SUPPORT_EMULATED,                                                                  \
       PTX_G_WARP "load store mma a b c d row col global shared shared::cta satfinite xor and popc " PTX_G_ROUND)       \
     X(XOR, "xor", PTX_SCALAR, PTX_SUPPORT_EMULATED, "")
 

@@ -17,6 +17,7 @@ static const struct form {
     {PTX_OP_MMA, PTX_M_SP_ORDERED_METADATA, PTX_SUPPORT_NONE, "sparse matrices"},
     {PTX_OP_MMA, PTX_M_POPC, PTX_SUPPORT_NONE, "one-bit matrices"},
     {PTX_OP_MMA, PTX_M_BLOCK_SCALE, PTX_SUPPORT_NONE, "block scales in mma"},
+    {PTX_OP_WMMA, PTX_M_POPC, PTX_SUPPORT_NONE, "one-bit matrices"},
     {PTX_OP_LDMATRIX, PTX_M_B8X16, PTX_SUPPORT_LATER, "formats below 8 bits"},
     {PTX_OP_CP, PTX_M_IM2COL, PTX_SUPPORT_NONE, "im2col copies"},
     {PTX_OP_CP, PTX_M_IM2COL_NO_OFFS, PTX_SUPPORT_NONE, "im2col copies"},
@@ -62,6 +63,11 @@ static const char *bad_modifier(struct arena *arena, const struct ptx_module *mo
     return NULL;
 }
 
+bool ptx_external_is_emulated(const char *name)
+{
+    return !strcmp(name, "vprintf") || !strcmp(name, "__assertfail"); /* op_print.c */
+}
+
 static const char *bad_call(struct arena *arena, const struct ptx_module *module, const struct ptx_function *function,
                             const struct ptx_instruction *instruction)
 {
@@ -69,7 +75,7 @@ static const char *bad_call(struct arena *arena, const struct ptx_module *module
 
     if (!target)
         return "an indirect call";
-    if (target->is_defined || !strcmp(target->name, "vprintf"))
+    if (target->is_defined || ptx_external_is_emulated(target->name))
         return NULL;
     return arena_printf(arena, "a call of %s, which is not in the module", target->name);
 }

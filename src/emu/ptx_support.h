@@ -5,6 +5,8 @@
 #ifndef PTXBENCH_EMU_PTX_SUPPORT_H
 #define PTXBENCH_EMU_PTX_SUPPORT_H
 
+#include <stdbool.h>
+
 #include "base/arena.h"
 #include "emu/ptx_module.h"
 
@@ -13,5 +15,8 @@
 enum ptx_support ptx_support_of(struct arena *arena, const struct ptx_module *module,
                                 const struct ptx_function *function, const struct ptx_instruction *instruction,
                                 const char **reason);
+
+/* Whether a function that modules only declare is part of the emulator: vprintf, __assertfail. */
+bool ptx_external_is_emulated(const char *name);
 
 #endif

@@ -161,6 +161,28 @@ uint32_t smem_operand_chunk(const struct smem_operand *operand, int line, int ch
     return line_address(operand, (uint32_t)line, (uint32_t)chunk * 16);
 }
 
+int smem_operand_chunks(const struct smem_operand *operand, uint32_t addresses[SMEM_OPERAND_CHUNKS_MAX])
+{
+    const struct wgmma_descriptor *d = &operand->descriptor;
+    int lines = smem_operand_line_count(operand), chunks = smem_operand_chunk_count(operand), count = 0;
+    uint32_t base = d->base_offset * 128, span = smem_swizzle_span(d->swizzle);
+    uint32_t mask = (1u << PATTERNS[d->swizzle].width) - 1;
+
+    if (operand->mn_major || d->swizzle == SMEM_SWIZZLE_NONE) {
+        for (int line = 0; line < lines; line++)
+            for (int chunk = 0; chunk < chunks; chunk++)
+                addresses[count++] = smem_operand_chunk(operand, line, chunk);
+        return count;
+    }
+    /* K-major: line_address() for the most common case, without its decisions in the loop */
+    for (int line = 0; line < lines; line++) {
+        uint32_t begin = d->start - base + (uint32_t)line / 8 * d->stride_offset + (uint32_t)line % 8 * span;
+        addresses[count++] = (begin ^ (begin >> 7 & mask) << 4) + base;
+        addresses[count++] = ((begin + 16) ^ ((begin + 16) >> 7 & mask) << 4) + base;
+    }
+    return count;
+}
+
 /* Bytes of a chunk that hold elements: 8 for eight rows of 8-bit elements in MN-major order, else 16. */
 static uint32_t chunk_bytes(const struct smem_operand *operand)
 {
@@ -194,14 +216,11 @@ bool smem_operand_locate(const struct smem_operand *operand, uint32_t address, i
 
 uint32_t smem_operand_end(const struct smem_operand *operand)
 {
-    uint32_t end = 0;
+    uint32_t addresses[SMEM_OPERAND_CHUNKS_MAX], bytes = chunk_bytes(operand), end = 0;
+    int count = smem_operand_chunks(operand, addresses);
 
-    for (int line = 0; line < smem_operand_line_count(operand); line++) {
-        for (int chunk = 0; chunk < smem_operand_chunk_count(operand); chunk++) {
-            uint32_t last = smem_operand_chunk(operand, line, chunk) + chunk_bytes(operand);
-            end = last > end ? last : end;
-        }
-    }
+    for (int i = 0; i < count; i++)
+        end = addresses[i] + bytes > end ? addresses[i] + bytes : end;
     return end;
 }
 
@@ -243,13 +262,31 @@ static int compare_places(const void *left, const void *right)
     return a->row != b->row ? a->row - b->row : a->k - b->k;
 }
 
-/* Two elements at one address: a stride or leading offset is too small. Every operand has at most 512 chunks. */
+/* Quick and sure for what a CTA can hold; elsewhere an overlap is only suspected. */
+static bool may_overlap(const struct smem_operand *operand)
+{
+    uint32_t addresses[SMEM_OPERAND_CHUNKS_MAX];
+    uint64_t used[(1 << 18) / 16 / 64] = {0};
+    int count = smem_operand_chunks(operand, addresses);
+
+    for (int i = 0; i < count; i++) {
+        uint32_t unit = addresses[i] / 16;
+        if (unit >= sizeof used * 8 || addresses[i] % 16 || used[unit / 64] >> unit % 64 & 1)
+            return true;
+        used[unit / 64] |= UINT64_C(1) << unit % 64;
+    }
+    return false;
+}
+
+/* Two elements at one address: a stride or leading offset is too small. */
 static void check_overlap(const struct smem_operand *operand, struct finding_list *list)
 {
-    struct chunk_place places[512];
+    struct chunk_place places[SMEM_OPERAND_CHUNKS_MAX];
     int per_chunk = 16 / operand->element_bytes;
     int count = 0;
 
+    if (!may_overlap(operand))
+        return;
     for (int line = 0; line < smem_operand_line_count(operand); line++) {
         for (int chunk = 0; chunk < smem_operand_chunk_count(operand); chunk++) {
             int inner = chunk * per_chunk;

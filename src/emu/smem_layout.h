@@ -80,6 +80,10 @@ int smem_operand_line_count(const struct smem_operand *operand);  /* rows or k *
 int smem_operand_chunk_count(const struct smem_operand *operand); /* chunks of a line */
 uint32_t smem_operand_chunk(const struct smem_operand *operand, int line, int chunk);
 
+/* All of them, line by line; at most SMEM_OPERAND_CHUNKS_MAX. Returns how many. */
+enum { SMEM_OPERAND_CHUNKS_MAX = 512 };
+int smem_operand_chunks(const struct smem_operand *operand, uint32_t addresses[SMEM_OPERAND_CHUNKS_MAX]);
+
 /* For diagnosis: which element the tensor core reads from `address`. False when it reads none there; the lowest
  * (row, k) when it reads several. */
 bool smem_operand_locate(const struct smem_operand *operand, uint32_t address, int *row, int *k);

@@ -2,10 +2,11 @@
 #include <string.h>
 
 #include "emu/fragment.h"
+#include "emu/hazard.h"
 #include "emu/matrix_product.h"
 #include "emu/wgmma_queue.h"
 
-enum { K_MAX = 32 };
+enum { K_MAX = 32, K_BYTES = 32, CHECK_PROBES = 8 };
 
 static enum emu_code code_of(enum layout_severity severity)
 {
@@ -20,23 +21,32 @@ static struct wgmma_checked *find_check(const struct wgmma_product *product, uin
 {
     uint64_t hash = (descriptor ^ (uint64_t)(product->async.op->ptx + 1) << 20 ^ (uint64_t)name << 56) *
                     UINT64_C(0x9e3779b97f4a7c15);
-    struct wgmma_checked *checked = &product->group->checked[hash >> 32 & (WGMMA_CHECKS - 1)];
+    struct wgmma_checked *first = &product->group->checked[hash >> 32 & (WGMMA_CHECKS - 1)], *checked = first;
 
+    for (int i = 1; i < CHECK_PROBES && checked->hash && checked->hash != hash; i++)
+        checked = &product->group->checked[((hash >> 32) + (uint64_t)i) & (WGMMA_CHECKS - 1)];
+    if (checked->hash && checked->hash != hash)
+        checked = first;
     *known = checked->hash == hash;
     checked->hash = hash;
     return checked;
 }
 
-static bool check_layout(const struct wgmma_product *product, const struct smem_operand *operand, char name)
+/* `agrees`: with what the copies wrote; then doubts about what the author meant are no more than notes. */
+static bool check_layout(const struct wgmma_product *product, const struct smem_operand *operand, bool agrees,
+                         char name)
 {
     struct layout_finding findings[LAYOUT_MAX_FINDINGS];
     const struct emu_async_op *async = &product->async;
     int count = smem_operand_check(operand, product->group->cta->shared_bytes, findings);
     bool ok = true;
 
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
+        if (agrees && findings[i].severity == LAYOUT_HAZARD)
+            findings[i].severity = LAYOUT_NOTE;
         ok &= emu_report(async->warp, async->op, -1, code_of(findings[i].severity), "matrix %c: %s; %s", name,
                          findings[i].text, findings[i].hint) == EMU_CONTINUE;
+    }
     return ok;
 }
 
@@ -72,7 +82,7 @@ static bool load_operand(const struct wgmma_product *product, char name, uint64_
     struct wgmma_checked *checked = find_check(product, descriptor, name, &known);
 
     if (smem_operand_init(&operand, descriptor, number_bytes(format), rows, mn_major, &error)) {
-        if (!known && !check_layout(product, &operand, name))
+        if (!known && !check_layout(product, &operand, hazard_operand_agrees(product, descriptor, mn_major), name))
             return false;
         checked->end = known ? checked->end : smem_operand_end(&operand);
         check_written(product, &operand, checked->end, name);
@@ -88,15 +98,14 @@ static bool load_operand(const struct wgmma_product *product, char name, uint64_
 static void load_registers(const struct wgmma_product *product, void *out)
 {
     const struct wgmma_detail *detail = product->detail;
-    int bytes = number_bytes(detail->a_format), parts = 4 / bytes;
-    struct fragment fragment = fragment_wgmma_a(parts);
-    uint8_t dense[WGMMA_M * K_MAX * 4];
+    struct fragment fragment = fragment_wgmma_a(4 / number_bytes(detail->a_format));
+    uint32_t dense[WGMMA_M][K_BYTES / 4];
 
-    for (int thread = 0; thread < WGMMA_WARPS * EMU_LANES; thread++) {
-        for (int i = 0; i < 4; i++) {
-            uint32_t value = product->a[thread / EMU_LANES][i][thread % EMU_LANES];
-            struct fragment_element at = fragment_at(&fragment, thread, i, 0); /* its parts are neighbours */
-            memcpy(dense + (at.row * detail->k + at.column) * bytes, &value, sizeof value);
+    for (int i = 0; i < 4; i++) {
+        for (int lane = 0; lane < EMU_LANES; lane++) {
+            struct fragment_element at = fragment_at(&fragment, lane, i, 0); /* its parts are neighbours */
+            for (int warp = 0; warp < WGMMA_WARPS; warp++)
+                dense[16 * warp + at.row][at.column / fragment.parts] = product->a[warp][i][lane];
         }
     }
     if (number_is_integer(detail->a_format))

@@ -33,6 +33,7 @@ struct wgmma_detail {
     emu_slot b;       /* descriptor */
     uint32_t d_count;
     const emu_slot *d;
+    const emu_slot *sorted_d; /* the same, ascending */
 };
 
 struct wgmma_accumulators {

@@ -62,6 +62,13 @@ struct lanes_case {
       "%r2;",                                                                                                          \
       31 + 496 + 0 * t)                                                                                                \
     X(elect, 32, "elect.sync %r1|%p1, 0xffffffff; selp.b32 %v, 50, %r1, %p1;", t == 0 ? 50 : 0)                        \
+    X(tiles, 32,                                                                                                       \
+      "and.b32 %r1, %t, 24; mov.u32 %r2, 0xff; shl.b32 %r2, %r2, %r1; shfl.sync.bfly.b32 %v, %t, 3, 0x181f, %r2; "     \
+      "redux.sync.add.u32 %r3, %t, %r2; mad.lo.u32 %v, %r3, 100, %v; setp.eq.u32 %p1, %t, 9; "                         \
+      "vote.sync.any.pred %p2, %p1, %r2; selp.b32 %r3, 100000, 0, %p2; add.u32 %v, %v, %r3; "                          \
+      "vote.sync.ballot.b32 %r3, 1, %r2; setp.eq.u32 %p1, %r3, %r2; selp.b32 %r3, 0, 7, %p1; add.u32 %v, %v, %r3; "    \
+      "elect.sync %r3|%p1, %r2; setp.eq.u32 %p2, %r3, %r1; selp.b32 %r3, 0, 9, %p2; add.u32 %v, %v, %r3;",             \
+      (t ^ 3) + 100 * (t / 8 * 64 + 28) + (t / 8 == 1 ? 100000 : 0))                                                   \
     X(barrier_reduce, 96,                                                                                              \
       "setp.lt.u32 %p1, %t, 40; bar.red.popc.u32 %v, 2, 96, %p1; bar.red.and.pred %p2, 3, %p1; "                       \
       "bar.red.or.pred %p3, 3, %p1; selp.b32 %r1, 100, 0, %p2; selp.b32 %r2, 1000, 0, %p3; "                           \

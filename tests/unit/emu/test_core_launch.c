@@ -19,6 +19,12 @@ static const char text[] =
     "{ .reg .b64 %rd<2>; .reg .pred %p1; ld.param.u64 %rd1, [out]; setp.ne.u64 %p1, %rd1, 0;\n"
     "@%p1 st.global.u32 [%rd1], 0; ret; }\n"
     ".visible .entry limits() .reqntid 64, 1, 1 .reqnctapercluster 2, 1, 1 { ret; }\n"
+    ".shared .align 64 .b8 both[128];\n"
+    ".visible .entry other()\n{ .reg .b32 %r<2>; ld.shared.u32 %r1, [both]; ret; }\n"
+    ".visible .entry places(.param .u64 out)\n"
+    "{ .reg .b64 %rd<4>; .reg .b32 %r<6>; .shared .align 4 .b8 late[40]; .shared .align 8 .b8 early[8];\n"
+    ".shared .align 4 .b8 unused[16]; ld.param.u64 %rd1, [out]; mov.u32 %r1, both; mov.u32 %r2, early;\n"
+    "mov.u32 %r3, late; st.global.u32 [%rd1], %r1; st.global.u32 [%rd1+4], %r2; st.global.u32 [%rd1+8], %r3; ret; }\n"
     ".visible .entry strange()\n{ .reg .b32 %r<4>;\nvmax4.u32.u32.u32 %r1, %r2, %r3, %r1;\nret; }\n"
     ".visible .entry wrong()\n{ .reg .b32 %r<4>; .reg .b64 %rd<4>;\nadd.u32 %r1, %rd2, %r3;\nret; }\n";
 
@@ -79,6 +85,24 @@ static void test_sample(void **state)
     sample[1] = 8;
     assert_false(emulator_launch(emulator, &launch, 0, arena, &report, &error));
     assert_non_null(strstr(error.message, "cluster 8 of 8"));
+}
+
+/* As ptxas does: the kernel's own variables in the order of their declarations, then those of several kernels. */
+static void test_shared_places(void **state)
+{
+    uint32_t *out = emu_memory_allocate(emulator_memory(emulator), 32);
+    uint64_t parameter = (uintptr_t)out;
+    struct emulator_launch launch = plain("places", &parameter, 8);
+    struct emulator_report report;
+    struct error error = {0};
+
+    (void)state;
+    launch.grid[0] = 1;
+    assert_true(emulator_launch(emulator, &launch, 0, arena, &report, &error));
+    assert_int_equal(report.outcome, EMULATOR_COMPLETED);
+    assert_int_equal(out[2], 0x400);
+    assert_int_equal(out[1], 0x428);
+    assert_int_equal(out[0], 0x440);
 }
 
 static bool depends(const uint32_t *out, const uint32_t *in, bool sampled)
@@ -194,7 +218,7 @@ static void test_unsupported(void **state)
     assert_true(emulator_launch(emulator, &launch, 0, arena, &report, &error));
     assert_int_equal(report.outcome, EMULATOR_UNSUPPORTED);
     assert_non_null(strstr(report.unsupported, "vmax4"));
-    assert_non_null(strstr(report.unsupported, "PTX line 20"));
+    assert_non_null(strstr(report.unsupported, "PTX line 27"));
 }
 
 static void test_variable(void **state)
@@ -212,10 +236,10 @@ static void test_variable(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sample),      cmocka_unit_test(test_missing_results),
-        cmocka_unit_test(test_sample_work), cmocka_unit_test(test_predicated_off),
-        cmocka_unit_test(test_refusals),    cmocka_unit_test(test_unsupported),
-        cmocka_unit_test(test_variable),
+        cmocka_unit_test(test_sample),          cmocka_unit_test(test_shared_places),
+        cmocka_unit_test(test_missing_results), cmocka_unit_test(test_sample_work),
+        cmocka_unit_test(test_predicated_off),  cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_unsupported),     cmocka_unit_test(test_variable),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);

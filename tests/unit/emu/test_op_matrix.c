@@ -259,13 +259,77 @@ static void needs_the_whole_warp(void **state)
     run_check_finding(&run, EMULATOR_FAULTED, "divergent_aligned");
 }
 
+/* wmma: D = A * B + C out of and into memory; A by rows, B by columns, C and D as the case says. */
+struct fragments {
+    const char *shape, *ab_type, *types; /* of wmma.mma */
+    int m, n, k, a_count, b_count, d_count;
+    enum number_format format;
+    bool d_by_columns;
+};
+
+static const struct fragments fragment_cases[] = {
+    {"m16n16k16", "f16", "f32.f32", 16, 16, 16, 8, 8, 8, NUMBER_F16, false},
+    {"m16n16k16", "bf16", "f32.bf16.bf16.f32", 16, 16, 16, 4, 4, 8, NUMBER_BF16, true},
+    {"m32n8k16", "f16", "f32.f32", 32, 8, 16, 8, 8, 8, NUMBER_F16, true},
+    {"m8n32k16", "bf16", "f32.bf16.bf16.f32", 8, 32, 16, 2, 8, 8, NUMBER_BF16, false},
+};
+
+static void check_fragments(const struct fragments *f)
+{
+    uint16_t *a = run_memory(emulator, 1024), *b = run_memory(emulator, 1024);
+    float *d = run_memory(emulator, 1024);
+    char body[2048];
+    AUTO_BUFFER ra = buffer_new(256);
+    AUTO_BUFFER rb = buffer_new(256);
+    AUTO_BUFFER rd = buffer_new(256);
+    const char *layout = f->d_by_columns ? "col" : "row";
+
+    for (int i = 0; i < f->m * f->k; i++)
+        a[i] = (uint16_t)number_encode(f->format, i % 13 - 6, NUMBER_RN, 0);
+    for (int i = 0; i < f->n * f->k; i++)
+        b[i] = (uint16_t)number_encode(f->format, i % 7 - 3, NUMBER_RN, 0);
+    for (int i = 0; i < f->m * f->n; i++)
+        d[i] = (float)i;
+    append_registers(&ra, 'a', f->a_count);
+    append_registers(&rb, 'b', f->b_count);
+    append_registers(&rd, 'f', f->d_count);
+    (void)snprintf(body, sizeof body,
+                   ".reg .b32 %%a<8>; .reg .b32 %%b<8>; .reg .f32 %%f<8>; .reg .b64 %%rd<4>; .reg .b32 %%r<4>;\n"
+                   "ld.param.u64 %%rd1, [p0]; ld.param.u64 %%rd2, [p1]; ld.param.u64 %%rd3, [p2]; mov.u32 %%r1, %d;\n"
+                   "wmma.load.a.sync.aligned.row.%s.global.%s %s, [%%rd1], %%r1;\n"
+                   "wmma.load.b.sync.aligned.col.%s.%s %s, [%%rd2], %d;\n"
+                   "wmma.load.c.sync.aligned.%s.%s.global.f32 %s, [%%rd3];\n"
+                   "wmma.mma.sync.aligned.row.col.%s.%s %s, %s, %s, %s;\n"
+                   "wmma.store.d.sync.aligned.%s.%s.global.f32 [%%rd3], %s;\n",
+                   f->k, f->shape, f->ab_type, ra.data, f->shape, f->ab_type, rb.data, f->k, layout, f->shape, rd.data,
+                   f->shape, f->types, rd.data, ra.data, rb.data, rd.data, layout, f->shape, rd.data);
+    struct run run = {.body = body, .block = 32, .parameters = {(uintptr_t)a, (uintptr_t)b, (uintptr_t)d}};
+
+    run_snippet(emulator, &run);
+    run_check_clean(&run);
+    for (int row = 0; row < f->m; row++) {
+        for (int column = 0; column < f->n; column++) {
+            int at = f->d_by_columns ? column * f->m + row : row * f->n + column;
+            float expected = (float)at;
+            for (int k = 0; k < f->k; k++)
+                expected += (float)((row * f->k + k) % 13 - 6) * (float)((column * f->k + k) % 7 - 3);
+            assert_float_equal(d[at], expected, 0);
+        }
+    }
+}
+
+static void multiplies_fragments(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(fragment_cases); i++)
+        check_fragments(&fragment_cases[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(moves_matrices),
-        cmocka_unit_test(transposes_registers),
-        cmocka_unit_test(multiplies),
-        cmocka_unit_test(needs_the_whole_warp),
+        cmocka_unit_test(moves_matrices),       cmocka_unit_test(transposes_registers), cmocka_unit_test(multiplies),
+        cmocka_unit_test(multiplies_fragments), cmocka_unit_test(needs_the_whole_warp),
     };
 
     return cmocka_run_group_tests(tests, run_setup, run_teardown);

@@ -40,6 +40,21 @@ static void test_counts(void **state)
     assert_int_equal(census->functions[0].problem_count, 0);
 }
 
+/* Functions that only the emulator has a body for are no problem; others are. */
+static void test_externals(void **state)
+{
+    AUTO_ARENA *arena = arena_new();
+    const struct ptx_census *census = ptx_census_new(
+        arena, parse_text(arena, PTX_HEAD ".extern .func __assertfail(.param .b64 a, .param .b64 b, .param .b32 c);\n"
+                                          ".extern .func elsewhere();\n.entry k()\n{\n"
+                                          ".param .b64 a; .param .b64 b; .param .b32 c;\n"
+                                          "call.uni __assertfail, (a, b, c);\ncall.uni elsewhere;\nret;\n}\n"));
+
+    (void)state;
+    assert_int_equal(census->problem_count, 1);
+    assert_non_null(strstr(census->functions[0].problems[0].reason, "elsewhere"));
+}
+
 static void test_json(void **state)
 {
     AUTO_ARENA *arena = arena_new();
@@ -74,6 +89,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_externals),
         cmocka_unit_test(test_json),
         cmocka_unit_test(test_print),
     };

@@ -272,6 +272,29 @@ static const struct check_case CHECKS[] = {
      "mean nothing"},
 };
 
+static void lists_every_chunk(void **state)
+{
+    uint32_t addresses[SMEM_OPERAND_CHUNKS_MAX];
+
+    (void)state;
+    for (uint32_t i = 0; i < 256; i++) { /* every swizzle, base offset, major, and sizes of 1, 2 and 4 bytes */
+        struct wgmma_descriptor descriptor = {.start = 0x480 + i * 16,
+                                              .leading_offset = 640,
+                                              .stride_offset = 1040,
+                                              .base_offset = i / 4 % 8,
+                                              .swizzle = i % 4};
+        struct smem_operand operand;
+        struct error error;
+
+        assert_true(smem_operand_init(&operand, wgmma_descriptor_encode(&descriptor), 1 << i % 3, 8 + (int)(i % 32) * 8,
+                                      i / 32 % 2 != 0, &error));
+        int lines = smem_operand_line_count(&operand), chunks = smem_operand_chunk_count(&operand);
+        assert_int_equal(smem_operand_chunks(&operand, addresses), lines * chunks);
+        for (int k = 0; k < lines * chunks; k++)
+            assert_int_equal(addresses[k], smem_operand_chunk(&operand, k / chunks, k % chunks));
+    }
+}
+
 static void checks_in_words(void **state)
 {
     (void)state;
@@ -300,13 +323,10 @@ static void checks_in_words(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_canonical_layout),
-        cmocka_unit_test(locate_reverses_address),
-        cmocka_unit_test(wrong_stride_as_on_hardware),
-        cmocka_unit_test(swizzle_is_an_involution),
-        cmocka_unit_test(descriptor_round_trip),
-        cmocka_unit_test(base_offset_moves_the_pattern),
-        cmocka_unit_test(checks_in_words),
+        cmocka_unit_test(every_canonical_layout),      cmocka_unit_test(locate_reverses_address),
+        cmocka_unit_test(wrong_stride_as_on_hardware), cmocka_unit_test(swizzle_is_an_involution),
+        cmocka_unit_test(descriptor_round_trip),       cmocka_unit_test(base_offset_moves_the_pattern),
+        cmocka_unit_test(lists_every_chunk),           cmocka_unit_test(checks_in_words),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
