@@ -54,6 +54,7 @@ struct yaml_run {
     bool *guidance;
     char *notes;
     bool *notes_with_fix;
+    bool *notes_hold_out;
     char **devices;
     unsigned devices_count;
     char *parallel;
@@ -109,6 +110,7 @@ static const cyaml_schema_field_t run_fields[] = {
     BOOLEAN(struct yaml_run, guidance),
     TEXT(struct yaml_run, notes),
     BOOLEAN(struct yaml_run, notes_with_fix),
+    BOOLEAN(struct yaml_run, notes_hold_out),
     TEXTS(struct yaml_run, devices),
     TEXT(struct yaml_run, parallel),
     TEXT(struct yaml_run, retries),
@@ -274,6 +276,7 @@ static bool take_run(const struct origin *origin, const struct yaml_run *from, s
     if (from->notes)
         config->notes = resolve(origin, from->notes);
     config->notes_with_fix = from->notes_with_fix ? *from->notes_with_fix : config->notes_with_fix;
+    config->notes_hold_out = from->notes_hold_out ? *from->notes_hold_out : config->notes_hold_out;
     take_names(origin, from->devices, from->devices_count, false, &config->devices);
     return take_numbers(origin, from, config, error) && take_budget(origin, from->budget, &config->budget, error) &&
            take_budget(origin, from->trajectory_budget, &config->trajectory_budget, error) &&

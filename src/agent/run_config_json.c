@@ -33,6 +33,7 @@ static const struct record_field config_fields[] = {
     RECORD_BOOL(struct run_config, guidance),
     RECORD_TEXT(struct run_config, notes),
     RECORD_BOOL(struct run_config, notes_with_fix),
+    RECORD_BOOL(struct run_config, notes_hold_out),
     RECORD_ITEMS(struct run_config, devices, &name_record),
     RECORD_INTEGER(struct run_config, parallel),
     RECORD_INTEGER(struct run_config, retries),

@@ -171,6 +171,15 @@ t_is "$(kinds "$(log b usual)" | grep -o verdict | wc -l)" 2 'behind the turn th
 t_run "$PTXBENCH" run --resume b --max-usd 10
 t_is "$(kinds "$(log b usual)" | grep -o verdict | wc -l)" 3 'and goes on with a larger one'
 
+# Repair notes
+
+cat >pool.jsonl <<'END'
+{"id": "n1", "definition": "gemm_n7168_k5120", "op_type": "gemm", "source": "__global__ void k(float *x) { *x = 1.0f }", "note": "end the statement"}
+END
+one usual n --notes pool.jsonl
+t_status 0 'a run can search repair notes'
+t_is "$(grep -c 'end the statement' "$(log n usual)")" 2 'and failed kernels get them'
+
 # A kernel that needs a device
 
 one works w --turns 1

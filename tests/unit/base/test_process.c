@@ -430,6 +430,30 @@ static void test_orphans_are_found(void **state)
     (void)close(fds[0]);
 }
 
+/* A child that is talked to: it reads what is written later, and ends when the pipe is closed. */
+static void test_input_pipe(void **state)
+{
+    struct fixture *fixture = *state;
+    static const char *const argv[] = {"cat", NULL};
+    AUTO_BUFFER said = buffer_new(64);
+    struct process child;
+
+    assert_true(process_start(&(struct process_spec){.argv = argv, .input_pipe = true}, &child, &fixture->error));
+    assert_true(child.input >= 0);
+    assert_int_equal(write(child.input, "one\n", 4), 4);
+    while (said.length < 4) {
+        struct pollfd waiting = {.fd = child.output, .events = POLLIN};
+        assert_int_equal(poll(&waiting, 1, 20000), 1);
+        assert_true(process_drain(child.output, &said));
+    }
+    assert_string_equal(said.data, "one\n");
+    assert_false(process_wait(&child, 0, &fixture->end));
+    process_close_streams(&child);
+    assert_int_equal(child.input, -1);
+    assert_true(process_wait(&child, INT64_C(20) * 1000000000, &fixture->end));
+    assert_int_equal(fixture->end.exit_status, 0);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -443,6 +467,7 @@ int main(void)
         TEST(test_programs_that_do_not_start),
         TEST(test_inherited_descriptors),
         TEST(test_environment_folder_input),
+        TEST(test_input_pipe),
         TEST(test_limits),
         TEST(test_signals_are_reset),
         TEST(test_start_wait_kill),
