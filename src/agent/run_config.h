@@ -59,7 +59,7 @@ struct run_config {
     bool guidance;         /* expert guidance in the prompt */
     const char *notes;     /* pool of repair notes; NULL: none */
     bool notes_with_fix;
-    bool notes_hold_out; /* nothing of the task's own definition, nor copies of its kernels */
+    bool notes_hold_out;      /* nothing of the task's own definition, nor copies of its kernels */
     struct run_names devices; /* one worker each; a name may repeat */
     int64_t parallel;         /* trajectories under way at once */
     int64_t retries;          /* of a turn */
