@@ -40,7 +40,7 @@ clean:
 
 help:
 	@echo 'make             build into $(BUILD)/ (installs what is missing)'
-	@echo 'make quickstart  build, then judge one kernel'
+	@echo 'make quickstart  build, then judge one kernel, and play a recorded trajectory'
 	@echo 'make check       all tests, also under the sanitizers: what CI runs'
 	@echo 'make install     to PREFIX ($(PREFIX))'
 	@echo 'make setup       only install what the build needs'

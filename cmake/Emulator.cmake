@@ -13,7 +13,7 @@ target_link_libraries(ptxbench_shim PUBLIC ptxbench_options ptxbench_emu ptxbenc
 function(ptxbench_look_alike target soname map)
   set_target_properties(${target} PROPERTIES LINKER_LANGUAGE C
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/emu
-    BUILD_RPATH "$ORIGIN" INSTALL_RPATH "$ORIGIN"
+    BUILD_RPATH "$ORIGIN" INSTALL_RPATH "$ORIGIN:$ORIGIN/../lib" # the latter: a bundle
     BUILD_RPATH_USE_ORIGIN ON
     PREFIX "" OUTPUT_NAME ${soname} SUFFIX "" NO_SONAME ON
     LINK_DEPENDS ${shim}/${map})

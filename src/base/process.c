@@ -194,21 +194,24 @@ bool process_start(const struct process_spec *spec, struct process *child, struc
 {
     AUTO_ARENA *arena = arena_new();
     const char *program = file_find_program(arena, spec->argv[0]);
-    struct pipe_pair output = {-1, -1}, errors = {-1, -1}, status = {-1, -1};
+    struct pipe_pair output = {-1, -1}, errors = {-1, -1}, status = {-1, -1}, input = {-1, -1};
     bool ok = false;
 
-    *child = (struct process){.pid = -1, .output = -1, .errors = -1};
+    *child = (struct process){.pid = -1, .output = -1, .errors = -1, .input = -1};
     if (!program)
         return error_set(error, ERROR_NOT_FOUND, "%s: no such program", spec->argv[0]);
     if (spec->inherit_count > MAX_INHERITED)
         return error_set(error, ERROR_INTERNAL, "%s: too many inherited descriptors", program);
-    int input = open_input(spec->input);
-    if (input < 0 || !make_pipe(&output) || !make_pipe(&errors) || !make_pipe(&status)) {
+    if (!spec->input_pipe)
+        input.reader = open_input(spec->input);
+    else if (!make_pipe(&input))
+        input.reader = -1;
+    if (input.reader < 0 || !make_pipe(&output) || !make_pipe(&errors) || !make_pipe(&status)) {
         (void)error_system(error, errno, "%s: cannot create pipes", program);
         goto out;
     }
     child->started_ns = clock_now_ns();
-    pid_t pid = spawn(spec, program, &(struct start_pipes){input, output.writer, errors.writer, status.writer});
+    pid_t pid = spawn(spec, program, &(struct start_pipes){input.reader, output.writer, errors.writer, status.writer});
     if (pid < 0) {
         (void)error_system(error, errno, "%s: cannot fork", program);
         goto out;
@@ -220,11 +223,15 @@ bool process_start(const struct process_spec *spec, struct process *child, struc
     child->pid = pid;
     child->output = steal_fd(&output.reader);
     child->errors = steal_fd(&errors.reader);
+    child->input = steal_fd(&input.writer);
     (void)fcntl(child->output, F_SETFL, O_NONBLOCK);
     (void)fcntl(child->errors, F_SETFL, O_NONBLOCK);
+    if (child->input >= 0)
+        (void)fcntl(child->input, F_SETFL, O_NONBLOCK);
     ok = true;
 out:
-    close_if_open(input);
+    close_if_open(input.reader);
+    close_if_open(input.writer);
     close_if_open(output.reader);
     close_if_open(output.writer);
     close_if_open(errors.reader);
@@ -268,7 +275,8 @@ void process_close_streams(struct process *child)
 {
     close_if_open(child->output);
     close_if_open(child->errors);
-    child->output = child->errors = -1;
+    close_if_open(child->input);
+    child->output = child->errors = child->input = -1;
 }
 
 bool process_wait(struct process *child, int64_t timeout_ns, struct process_end *end)

@@ -33,7 +33,8 @@ struct process_spec {
     const struct process_sandbox *sandbox; /* NULL: none */
     int64_t timeout_ns;                    /* process_run only: wall time until the whole group is killed */
     size_t output_limit;                   /* process_run only: most bytes kept of each stream */
-    const char *input;                     /* process_run only: text for standard input; NULL: /dev/null */
+    const char *input;                     /* text for standard input; NULL: /dev/null */
+    bool input_pipe;                       /* process_start only: standard input is a pipe, see process.input */
 };
 
 /* How a child ended. */
@@ -49,6 +50,7 @@ struct process {
     pid_t pid;  /* also the id of its session and process group */
     int output; /* read end of the child's standard output, or -1 */
     int errors; /* read end of the child's standard error, or -1 */
+    int input;  /* non-blocking write end of the child's standard input with spec.input_pipe, else -1 */
     int64_t started_ns;
 };
 
@@ -80,7 +82,7 @@ void process_signal_kill(const struct process *child);
 void process_suspend(const struct process *child);
 void process_resume(const struct process *child);
 
-/* Closes the read ends that process_start made. They stay open, and readable, after the child's end until then. */
+/* Closes the ends that process_start made. They stay open, and readable, after the child's end until then. */
 void process_close_streams(struct process *child);
 
 /* Appends what can be read from a non-blocking stream, at most 1 MiB a call, so that an endless writer cannot hold the

@@ -10,8 +10,8 @@
  *     E/../.venv/wheels/NAME     what tools/setup fetched for a source tree
  *     E/../../NAME               nested build folders (build/sanitize, build/tests), likewise with .venv/wheels
  *
- * Known names: "tasks", "kernels", "include" (holds ptxbench/candidate.h), "tvm_ffi" (holds include/, lib/),
- * "nvidia/cu13" (CUDA compiler from wheels: bin/, include/, lib/, nvvm/), "ptxbench-runner".
+ * Known names: "tasks", "kernels", "models", "packs", "prompts", "include" (holds ptxbench/candidate.h), "tvm_ffi" (holds include/,
+ * lib/), "nvidia/cu13" (CUDA compiler from wheels: bin/, include/, lib/, nvvm/), "ptxbench-runner".
  */
 #ifndef PTXBENCH_BASE_RESOURCE_H
 #define PTXBENCH_BASE_RESOURCE_H

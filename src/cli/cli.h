@@ -28,8 +28,14 @@ int cmd_eval(int argc, char **argv);
 int cmd_compile(int argc, char **argv);
 int cmd_task(int argc, char **argv);
 int cmd_emu(int argc, char **argv);
+int cmd_pack(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
+int cmd_model(int argc, char **argv);
 int cmd_report(int argc, char **argv);
+int cmd_worker(int argc, char **argv);
+int cmd_run(int argc, char **argv);
+int cmd_inspect(int argc, char **argv);
+int cmd_prompt(int argc, char **argv);
 
 /* Prints "ptxbench: message" and, when there is one, "hint: ..." to standard error. Returns the exit status that
  * belongs to the code, so that `return cli_fail(&error);` ends a command. */

@@ -32,7 +32,8 @@ enum {
     OPTION_RUNNERS,
     OPTION_COMPILE_TIMEOUT,
     OPTION_PAUSE,
-    OPTION_SAMPLE
+    OPTION_SAMPLE,
+    OPTION_EXPLAIN
 };
 
 struct eval_options {
@@ -65,6 +66,8 @@ static const struct argp_option option_table[] = {
     {"tolerance", OPTION_TOLERANCE, "RULE", 0, "paper (allclose, 1e-2) or flashinfer (max rule, 1e-2)", 0},
     {"sanitizer", OPTION_SANITIZER, "WHEN", 0, "auto, on or off (default auto: correct or crashed candidates)", 0},
     {"verify-with", OPTION_VERIFY, "TOOL", 0, "ncu: count target instructions a second time", 0},
+    {"explain", OPTION_EXPLAIN, "WHEN", 0, "on or off: ask the emulator why a candidate failed on a GPU (default on)",
+     0},
     {"json", 'j', NULL, 0, "Print verdicts as JSON, one a line when there are several", 0},
     {"out", 'o', "FILE", 0, "Also write the verdict (JSON); with several, JSON lines", 0},
     {"trace", OPTION_TRACE, "FILE", 0, "Append a FlashInfer-Trace line", 0},
@@ -89,6 +92,11 @@ static void parse_choice(struct argp_state *state, struct judge_request *request
         argp_error(state, "--arch: \"%s\" is none of sm_90a, sm_100a", value);
     if (key == OPTION_VERIFY && strcmp(value, "ncu") != 0)
         argp_error(state, "--verify-with: \"%s\" is not known; ncu is", value);
+    if (key == OPTION_EXPLAIN) {
+        request->no_explanation = !strcmp(value, "off");
+        if (!request->no_explanation && strcmp(value, "on") != 0)
+            argp_error(state, "--explain: \"%s\" is none of on, off", value);
+    }
     if (key == OPTION_TOLERANCE) {
         request->tolerance = tolerance_paper();
         if (!strcmp(value, "flashinfer"))
@@ -190,6 +198,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         parse_choice(state, &options->request, key, value);
         return 0;
     case OPTION_BINDING:
+    case OPTION_EXPLAIN:
     case OPTION_TOLERANCE:
     case OPTION_SANITIZER:
         parse_choice(state, &options->request, key, value);

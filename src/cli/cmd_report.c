@@ -6,7 +6,8 @@
 #include "base/file.h"
 #include "cli/cli.h"
 #include "cli/report_output.h"
-#include "report/paper_tables.h"
+#include "report/figure_render.h"
+#include "report/paper_figures.h"
 #include "report/read.h"
 
 enum { MAX_PATHS = 256, MAX_METRICS = 32, WARNINGS_SHOWN = 20 };
@@ -19,7 +20,9 @@ enum {
     OPTION_KEEP,
     OPTION_BASELINE,
     OPTION_PAPER,
-    OPTION_MARGIN
+    OPTION_MARGIN,
+    OPTION_FIGURES,
+    OPTION_FIGURE_FORMATS
 };
 
 struct report_arguments {
@@ -30,14 +33,16 @@ struct report_arguments {
     enum table_format format;
     const char *paper;
     const char *out;
+    const char *figures;
+    unsigned figure_formats;
     double margin;
     struct report_options report;
 };
 
 static const struct argp_option option_table[] = {
-    {"format", 'f', "NAME", 0, "text, markdown, csv, json or latex (default text)", 0},
+    {"format", 'f', "NAME", 0, "text, markdown, csv, json, latex or html (default text)", 0},
     {"metric", OPTION_METRIC, "NAME,...", 0,
-     "Tables to print, or all (default: the brief ones; csv: metrics; json: all)", 0},
+     "Tables to print, or all (default: the brief ones; csv: metrics; json, html: all)", 0},
     {"turns", OPTION_TURNS, "N,...", 0, "Turn limits (default 1,4,8)", 0},
     {"seed", OPTION_SEED, "N", 0, "Seed of the bootstrap (default 0)", 0},
     {"resamples", OPTION_RESAMPLES, "N", 0, "Draws of the bootstrap (default 1000; 0: no intervals)", 0},
@@ -46,6 +51,8 @@ static const struct argp_option option_table[] = {
     {"baseline", OPTION_BASELINE, "AUTHOR", 0, "Leaderboard: compare with this author (default: the reference)", 0},
     {"margin", OPTION_MARGIN, "X", 0, "diff: difference that counts as the same (default 0.05)", 0},
     {"paper", OPTION_PAPER, "DIR", 0, "Reproduce the paper's tables from its published turns", 0},
+    {"figures", OPTION_FIGURES, "DIR", 0, "Also draw figures there, with gnuplot", 0},
+    {"figure-formats", OPTION_FIGURE_FORMATS, "NAME,...", 0, "Of figures: svg, pdf, png (default all)", 0},
     {"out", 'o', "FILE", 0, "Write to a file", 0},
     {0},
 };
@@ -99,7 +106,8 @@ static void parse_metrics(struct argp_state *state, struct report_arguments *int
             argp_error(state, "--metric: \"%s\" is none of %s, all", name, known.data);
         }
         for (size_t i = 0; i < count && !found; i++)
-            add_metric(state, into, &tables[i]);
+            if (strcmp(tables[i].id, "fastp_variants") != 0)
+                add_metric(state, into, &tables[i]);
         if (found)
             add_metric(state, into, found);
         text += length + (text[length] == ',');
@@ -155,6 +163,24 @@ static error_t parse_statistics(int key, char *value, struct argp_state *state)
     }
 }
 
+static unsigned parse_figure_formats(struct argp_state *state, const char *text)
+{
+    unsigned formats = 0;
+
+    while (*text) {
+        size_t length = strcspn(text, ",");
+        unsigned format = 0;
+        while (format < FIGURE_FORMAT_COUNT && (strlen(figure_format_text((enum figure_format)format)) != length ||
+                                                strncmp(figure_format_text((enum figure_format)format), text, length)))
+            format++;
+        if (format == FIGURE_FORMAT_COUNT)
+            argp_error(state, "--figure-formats: \"%.*s\" is none of svg, pdf, png", (int)length, text);
+        formats |= 1u << format;
+        text += length + (text[length] == ',');
+    }
+    return formats;
+}
+
 static error_t parse_option(int key, char *value, struct argp_state *state)
 {
     struct report_arguments *into = state->input;
@@ -162,13 +188,19 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     switch (key) {
     case 'f':
         if (!table_format_parse(value, &into->format))
-            argp_error(state, "--format: \"%s\" is none of text, markdown, csv, json, latex", value);
+            argp_error(state, "--format: \"%s\" is none of text, markdown, csv, json, latex, html", value);
         return 0;
     case 'o':
         into->out = value;
         return 0;
     case OPTION_METRIC:
         parse_metrics(state, into, value);
+        return 0;
+    case OPTION_FIGURES:
+        into->figures = value;
+        return 0;
+    case OPTION_FIGURE_FORMATS:
+        into->figure_formats = parse_figure_formats(state, value);
         return 0;
     case OPTION_BASELINE:
         into->report.baseline = value;
@@ -199,6 +231,37 @@ static void show_warnings(const struct turn_set *set)
         (void)fprintf(stderr, "ptxbench: warning: and %zu more\n", set->warning_count - shown);
 }
 
+/* Tables of many rows that only those get who name them: a page shows the steps of curves as curves, and the curves of
+ * each variant are a part of what the others tell. */
+static bool is_bulky(const struct report_arguments *arguments, const struct report_table *table)
+{
+    return !strcmp(table->id, "fastp_variants") || (arguments->format == TABLE_AS_HTML && !strcmp(table->id, "fastp"));
+}
+
+static bool is_wanted(const struct report_arguments *arguments, const struct report_table *table)
+{
+    if (arguments->metric_count)
+        return true;
+    if (arguments->format == TABLE_AS_JSON || arguments->format == TABLE_AS_HTML)
+        return !is_bulky(arguments, table);
+    return arguments->format == TABLE_AS_CSV ? !strcmp(table->id, "metrics") : table->brief;
+}
+
+/* Writes what was made; `report` NULL: the tables are not of one. */
+static bool print(const struct report_arguments *arguments, struct table *const *tables, const struct turn_set *set,
+                  const struct report *report, const char *title, struct error *error)
+{
+    const struct report_output output = {.tables = tables,
+                                         .set = set,
+                                         .report = report,
+                                         .options = &arguments->report,
+                                         .format = arguments->format,
+                                         .title = title,
+                                         .path = arguments->out};
+
+    return report_output(&output, error);
+}
+
 /* The tables that were asked for; in the arena, NULL behind the last. */
 static bool make_tables(const struct report_arguments *arguments, const struct report *report, struct table ***out,
                         struct error *error)
@@ -211,14 +274,22 @@ static bool make_tables(const struct report_arguments *arguments, const struct r
 
     for (size_t i = 0; i < chosen; i++) {
         const struct report_table *table = arguments->metric_count ? arguments->metrics[i] : &all[i];
-        bool wanted = arguments->metric_count || arguments->format == TABLE_AS_JSON ||
-                      (arguments->format == TABLE_AS_CSV ? !strcmp(table->id, "metrics") : table->brief);
-        if (wanted && !table->make(report, &tables[made], error))
+        if (is_wanted(arguments, table) && !table->make(report, &tables[made], error))
             return false;
         made += tables[made] != NULL;
     }
     *out = tables;
     return made > 0 || error_set(error, ERROR_INPUT, "nothing to report: no traces were read");
+}
+
+static bool draw(const struct report_arguments *arguments, const struct report *report, struct error *error)
+{
+    struct figures figures;
+
+    if (!arguments->figures)
+        return true;
+    figures = figures_of_report(report, report->arena);
+    return figures_render(&figures, arguments->figures, arguments->figure_formats, error);
 }
 
 static bool report_runs(const struct report_arguments *arguments, struct arena *arena, struct error *error)
@@ -236,8 +307,10 @@ static bool report_runs(const struct report_arguments *arguments, struct arena *
     if (set->turn_count == 0)
         return error_set(error, ERROR_INPUT, "%s: no turns", arguments->paths[0]);
     const struct report *report = report_new(arena, set, board, &arguments->report);
-    return make_tables(arguments, report, &tables, error) &&
-           report_output(tables, set, &arguments->report, arguments->format, arguments->out, error);
+    const char *title = arena_printf(arena, "Report on %s%s", file_basename(arguments->paths[0]),
+                                     arguments->path_count > 1 ? " and more" : "");
+    return make_tables(arguments, report, &tables, error) && draw(arguments, report, error) &&
+           print(arguments, tables, set, report, title, error);
 }
 
 /* "PATH@NAME" unless a file has that very name. `*name` is NULL without one. */
@@ -280,7 +353,7 @@ static bool report_difference(const struct report_arguments *arguments, struct a
     return read_side(arguments, arena, arguments->paths[1], first, &a, error) &&
            read_side(arguments, arena, arguments->paths[2], second, &b, error) &&
            report_make_diff(a, b, name, arguments->margin, &tables[0], error) &&
-           report_output(tables, first, &arguments->report, arguments->format, arguments->out, error);
+           print(arguments, tables, first, NULL, name, error);
 }
 
 static bool report_paper(const struct report_arguments *arguments, struct arena *arena, struct error *error)
@@ -289,14 +362,19 @@ static bool report_paper(const struct report_arguments *arguments, struct arena 
     AUTO_JSON_DOCUMENT *published = NULL;
     struct metric_options options = arguments->report.metric;
     struct paper_tables paper;
+    struct figures figures;
 
     options.keep_infrastructure = true;
     if (!read_path(set, NULL, arguments->paper, error) || !turn_set_close(set, error) ||
         !json_read_file(file_join(arena, arguments->paper, "paper_tables.json"), 16 << 20, &published, error))
         return false;
     show_warnings(set);
-    return paper_tables_read(json_root(published), set, &options, arena, &paper, error) &&
-           report_output(paper_all(&paper, arena), set, &arguments->report, arguments->format, arguments->out, error);
+    if (!paper_tables_read(json_root(published), set, &options, arena, &paper, error))
+        return false;
+    if (arguments->figures && (!paper_figures(&paper, &options, arena, &figures, error) ||
+                               !figures_render(&figures, arguments->figures, arguments->figure_formats, error)))
+        return false;
+    return print(arguments, paper_all(&paper, arena), set, NULL, "The paper's tables", error);
 }
 
 /* Messages quote names and cells of the files that were read. */
@@ -312,7 +390,9 @@ static int fail(struct error *error)
 int cmd_report(int argc, char **argv)
 {
     static const struct argp parser = {option_table, parse_option, usage_text, doc, NULL, NULL, NULL};
-    struct report_arguments arguments = {.margin = 0.05, .report = {.limits = {1, 4, 8}, .limit_count = 3}};
+    struct report_arguments arguments = {.margin = 0.05,
+                                         .figure_formats = (1u << FIGURE_FORMAT_COUNT) - 1,
+                                         .report = {.limits = {1, 4, 8}, .limit_count = 3}};
     AUTO_ARENA *arena = arena_new();
     struct error error;
     bool done;
@@ -326,6 +406,8 @@ int cmd_report(int argc, char **argv)
         return cli_usage("report", "no run given");
     if (diff && arguments.path_count != 3)
         return cli_usage("report", "diff needs two runs, A and B");
+    if (diff && arguments.figures)
+        return cli_usage("report", "diff draws no figures");
     if (arguments.paper)
         done = report_paper(&arguments, arena, &error);
     else

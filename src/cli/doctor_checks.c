@@ -75,6 +75,7 @@ void doctor_check_toolchain(struct arena *arena, struct doctor_report *report)
     const char *compiler = file_find_program(arena, "g++");
     const char *sanitizer = resource_find_program(arena, "compute-sanitizer");
     const char *ncu = resource_find_program(arena, "ncu");
+    const char *gnuplot = file_find_program(arena, "gnuplot");
     const char *setup = "run 'make setup' in the source tree, or put CUDA 13's bin folder on PATH";
     const struct {
         const char *name;
@@ -97,6 +98,8 @@ void doctor_check_toolchain(struct arena *arena, struct doctor_report *report)
          version_of(arena, sanitizer), "install the CUDA toolkit's compute-sanitizer (package cuda-sanitizer-13-0)"},
         {"ncu", DOCTOR_FOR_EXTRA, "cross-check of the counts (eval --verify-with ncu)", ncu, version_of(arena, ncu),
          "install Nsight Compute (package cuda-nsight-compute-13-0)"},
+        {"gnuplot", DOCTOR_FOR_EXTRA, "figures of reports (report --figures)", gnuplot, version_of(arena, gnuplot),
+         "apt-get install gnuplot-nox"},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         add_present(arena, report, doctor_check_new("toolchain", rows[i].name, rows[i].need, rows[i].purpose),

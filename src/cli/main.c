@@ -14,8 +14,14 @@ static const struct command commands[] = {
     {"eval", cmd_eval, "judge a kernel on a task: right, on the tensor cores, how fast, and why not"},
     {"compile", cmd_compile, "compile and screen a kernel, and count its target instructions; needs no GPU"},
     {"task", cmd_task, "list, show and check tasks"},
+    {"pack", cmd_pack, "build and check knowledge packs, and count tokens"},
     {"emu", cmd_emu, "run a CUDA program without a GPU and explain its failures, or count a kernel's PTX instructions"},
+    {"run", cmd_run, "put models into a loop with the judge: prompt, kernel, verdict, and again"},
+    {"inspect", cmd_inspect, "page through a run: turns, code, differences, verdicts"},
+    {"worker", cmd_worker, "judge candidates that come as lines on standard input"},
     {"report", cmd_report, "metrics and tables of runs, and run against run"},
+    {"model", cmd_model, "list the models that runs can use, and try one"},
+    {"prompt", cmd_prompt, "show what a model is sent, and read the kernel out of its answer"},
     {"doctor", cmd_doctor, "say what this machine can do, and how to get what is missing"},
 };
 

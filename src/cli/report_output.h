@@ -4,10 +4,18 @@
 
 #include "report/report.h"
 
-/* `tables` ends with NULL. To `path`, complete or not at all; NULL: standard output. CSV holds one table: several are
- * ERROR_USAGE. JSON is a ptxbench.report.v1 object, with options and warnings. */
-MUST_CHECK bool report_output(struct table *const *tables, const struct turn_set *set,
-                              const struct report_options *options, enum table_format format, const char *path,
-                              struct error *error);
+struct report_output {
+    struct table *const *tables; /* NULL behind the last */
+    const struct turn_set *set;
+    const struct report *report; /* NULL: the tables are not of one */
+    const struct report_options *options;
+    enum table_format format;
+    const char *title; /* of a page */
+    const char *path;  /* NULL: standard output */
+};
+
+/* Writes completely or not at all. CSV holds one table: several are ERROR_USAGE. JSON is a ptxbench.report.v1 object,
+ * with options and warnings. */
+MUST_CHECK bool report_output(const struct report_output *output, struct error *error);
 
 #endif

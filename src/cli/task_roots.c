@@ -33,19 +33,27 @@ static bool find_default(struct arena *arena, const char **out, struct error *er
     return error_hint(error, "name one: --tasks DIR");
 }
 
+bool task_roots_default(struct arena *arena, const char *const **out, size_t *count, struct error *error)
+{
+    const char *list = getenv("PTXBENCH_TASKS");
+    const char **roots = NULL;
+
+    *count = list && *list ? split_list(arena, list, &roots) : 0;
+    if (!*count) {
+        roots = arena_calloc(arena, 1, sizeof *roots);
+        if (!find_default(arena, &roots[0], error))
+            return false;
+        *count = 1;
+    }
+    *out = roots;
+    return true;
+}
+
 bool task_roots_open(const char *const *given, size_t count, struct trace_set **out, struct error *error)
 {
     AUTO_ARENA *arena = arena_new();
-    const char *list = getenv("PTXBENCH_TASKS");
-    const char **listed;
-    const char *root;
 
-    if (count)
-        return trace_set_open(given, count, out, error);
-    if (list && *list) {
-        size_t listed_count = split_list(arena, list, &listed);
-        if (listed_count)
-            return trace_set_open(listed, listed_count, out, error);
-    }
-    return find_default(arena, &root, error) && trace_set_open(&root, 1, out, error);
+    if (!count && !task_roots_default(arena, &given, &count, error))
+        return false;
+    return trace_set_open(given, count, out, error);
 }

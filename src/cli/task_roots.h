@@ -8,4 +8,7 @@
  * colons; without that, the tasks that ship with the program (base/resource.h). */
 MUST_CHECK bool task_roots_open(const char *const *given, size_t count, struct trace_set **out, struct error *error);
 
+/* The roots without any given; texts in the arena. */
+MUST_CHECK bool task_roots_default(struct arena *arena, const char *const **roots, size_t *count, struct error *error);
+
 #endif

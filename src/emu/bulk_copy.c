@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "emu/async_groups.h"
+#include "emu/hazard.h"
 
 static struct emu_actor actor_of(const struct bulk_copy *copy)
 {
@@ -336,5 +337,6 @@ enum emu_result bulk_copy_submit(struct bulk_copy *copy)
     copy->async.class = copy->has_barrier ? &whole_class : &read_class;
     if (!copy->has_barrier)
         copy->index = emu_async_warp(warp)->bulk.issued++;
+    hazard_copy(copy);
     return emu_async_submit(warp->cta->cluster, &copy->async);
 }

@@ -63,12 +63,22 @@ static bool is_same_text(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
+/* An unrolled loop has a source line many times in the PTX. */
+static bool is_same_place(const struct emu_finding *a, const struct emu_finding *b)
+{
+    const struct ptx_source *x = &a->source, *y = &b->source;
+
+    return a->ptx_line == b->ptx_line ||
+           (x->file && x->line == y->line && x->caller_line == y->caller_line && is_same_text(x->file, y->file) &&
+            is_same_text(x->caller_file, y->caller_file));
+}
+
 static struct emu_finding *find_equal(struct emu_findings *findings, const struct emu_finding *where)
 {
     for (size_t i = 0; i < findings->count; i++) {
         struct emu_finding *finding = &findings->items[i];
 
-        if (finding->code == where->code && finding->ptx_line == where->ptx_line &&
+        if (finding->code == where->code && is_same_place(finding, where) &&
             is_same_text(finding->kernel, where->kernel))
             return finding;
     }
@@ -87,7 +97,7 @@ void emu_findings_add(struct emu_findings *findings, const struct emu_finding *w
         return;
 
     struct emu_finding *finding = &findings->items[findings->count++];
-    char text[1024];
+    char text[2048];
     va_list args;
 
     va_start(args, format);
@@ -99,6 +109,14 @@ void emu_findings_add(struct emu_findings *findings, const struct emu_finding *w
     finding->source.file = arena_strdup(findings->arena, where->source.file);
     finding->source.caller_file = arena_strdup(findings->arena, where->source.caller_file);
     finding->count = 0;
+}
+
+const struct emu_finding *emu_findings_root(const struct emu_findings *findings)
+{
+    for (size_t i = 0; i < findings->count; i++)
+        if (emu_code_class(findings->items[i].code) != EMU_NOTE)
+            return &findings->items[i];
+    return findings->count ? &findings->items[0] : NULL;
 }
 
 const char *emu_code_text(enum emu_code code)

@@ -46,6 +46,34 @@ enum emu_class { EMU_ERROR, EMU_HAZARD, EMU_NOTE };
       "see the message for the field of the matrix descriptor")                                                        \
     X(EMU_MATRIX_LAYOUT_NOTE, "matrix_layout_note", EMU_NOTE,                                                          \
       "see the message for the field of the matrix descriptor")                                                        \
+    X(EMU_PROXY_FENCE, "missing_proxy_fence", EMU_HAZARD,                                                              \
+      "put fence.proxy.async between the writes and the barrier before the copy or the wgmma that reads them")         \
+    X(EMU_COPY_NOT_AWAITED, "copy_not_awaited", EMU_HAZARD,                                                            \
+      "wait for the phase of the copy's mbarrier before its bytes are used")                                           \
+    X(EMU_OVERWRITTEN, "overwritten_in_flight", EMU_HAZARD,                                                            \
+      "wait until the operation has read its source (wait_group, mbarrier), then let the writer know by a barrier")    \
+    X(EMU_MISSING_BARRIER, "missing_barrier", EMU_HAZARD,                                                              \
+      "put a barrier between the threads that write shared memory and the one whose copy or wgmma reads it")           \
+    X(EMU_REGISTER_IN_FLIGHT, "register_in_flight", EMU_HAZARD,                                                        \
+      "commit the wgmma and wait for its group (wgmma.wait_group) before its registers are touched")                   \
+    X(EMU_NOT_COMMITTED, "wgmma_not_committed", EMU_HAZARD, "put wgmma.commit_group between the wgmma and the wait")   \
+    X(EMU_WGMMA_FENCE, "missing_wgmma_fence", EMU_HAZARD,                                                              \
+      "put wgmma.fence.sync.aligned between the writes to these registers and the first wgmma")                        \
+    X(EMU_UNINITIALISED_ACCUMULATOR, "uninitialised_accumulator", EMU_HAZARD,                                          \
+      "zero the accumulators, or give scale-d 0 to the first wgmma of a tile")                                         \
+    X(EMU_MBARRIER_ORDER, "mbarrier_unordered", EMU_HAZARD,                                                            \
+      "put a barrier between mbarrier.init and the first use by other threads (__syncthreads, barrier.cluster)")       \
+    X(EMU_DESCRIPTOR_SWIZZLE, "descriptor_swizzle", EMU_HAZARD,                                                        \
+      "give the matrix descriptor (bits 62-63) the swizzle of the tensor map that wrote the tile")                     \
+    X(EMU_DESCRIPTOR_TILE, "descriptor_tile", EMU_HAZARD,                                                              \
+      "check the offsets of the matrix descriptor and the transposition against the tile's box")                       \
+    X(EMU_STORE_LAYOUT, "store_layout", EMU_HAZARD,                                                                    \
+      "write the tile with the swizzle of the tensor map that stores it: 16-byte column ^= row % 8 for 128B")          \
+    X(EMU_OPERAND_K, "operand_k_mismatch", EMU_NOTE,                                                                   \
+      "both operands of a wgmma step usually have the same k: check coordinates of the loads and descriptor steps")    \
+    X(EMU_TILE_UNREAD, "tile_partly_unread", EMU_NOTE,                                                                 \
+      "check the start addresses of the descriptors: a part of what was loaded is not used")                           \
+    X(EMU_TENSOR_COVERAGE, "tensor_coverage", EMU_NOTE, "check the coordinates of the copies")                         \
     X(EMU_BAD_INSTRUCTION, "illegal_instruction", EMU_ERROR, "see the message for the operand that the ISA refuses")
 
 enum emu_code {
@@ -67,7 +95,7 @@ struct emu_finding {
     uint64_t count; /* equal ones after it */
 };
 
-struct emu_findings; /* deduplicated by code, kernel and PTX line; at most 200 */
+struct emu_findings; /* deduplicated by code, kernel and source line, or PTX line without one; at most 200 */
 
 struct emu_findings *emu_findings_new(void);
 void emu_findings_free(struct emu_findings *findings);
@@ -78,6 +106,10 @@ const struct emu_finding *emu_findings_at(const struct emu_findings *findings, s
 /* Adds a finding; `where` gives code, source, place; the message is formatted. */
 void emu_findings_add(struct emu_findings *findings, const struct emu_finding *where, const char *format, ...)
     PRINTF_LIKE(3, 4);
+
+/* The finding to tell when only one is told: the first error or hazard, else the first note; NULL: none. Later ones are
+ * mostly consequences. */
+const struct emu_finding *emu_findings_root(const struct emu_findings *findings);
 
 const char *emu_code_text(enum emu_code code);
 enum emu_class emu_code_class(enum emu_code code);

@@ -100,11 +100,6 @@ void emulator_set_schedule(struct emulator *emulator, const struct emulator_sche
     emulator->schedule = *schedule;
 }
 
-void emulator_set_hooks(struct emulator *emulator, const struct emu_hooks *hooks)
-{
-    emulator->hooks = hooks;
-}
-
 const char *emulator_printed(const struct emulator *emulator)
 {
     return emulator->printed.data;

@@ -43,6 +43,7 @@ struct emulator_schedule {
     uint64_t seed;       /* of random choices */
     uint32_t
         shared_shift; /* added to the base of dynamic shared memory, in bytes, rounded up to its declared alignment */
+    bool unchecked;   /* nobody looks for hazards (hazard.h): faster, and quieter */
 };
 
 MUST_CHECK bool emulator_new(const char *arch /* "sm_90a" */, struct emulator **out, struct error *error);
@@ -52,10 +53,6 @@ const struct emulator_properties *emulator_properties(const struct emulator *emu
 struct emu_memory *emulator_memory(struct emulator *emulator);
 struct emu_findings *emulator_findings(struct emulator *emulator);
 void emulator_set_schedule(struct emulator *emulator, const struct emulator_schedule *schedule);
-
-/* Lets the hazard layer listen to launches (machine.h). Borrows. NULL: nobody. */
-struct emu_hooks;
-void emulator_set_hooks(struct emulator *emulator, const struct emu_hooks *hooks);
 
 /* What the kernel of the last launch printed; at most 1 MiB. */
 const char *emulator_printed(const struct emulator *emulator);

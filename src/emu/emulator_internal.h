@@ -16,8 +16,7 @@ struct emulator {
     struct emulator_schedule schedule;
     struct emu_space space;
     struct buffer printed; /* of vprintf; emptied by each launch */
-    const struct emu_hooks *hooks;
-    uint64_t modules; /* that live */
+    uint64_t modules;      /* that live */
 };
 
 struct emulator_module {

@@ -213,7 +213,6 @@ bool emulator_launch(struct emulator *emulator, const struct emulator_launch *la
                             .launch = launch,
                             .schedule = emulator->schedule,
                             .space = &emulator->space,
-                            .hooks = emulator->hooks,
                             .parameter_bytes = parameter_bytes(ptx, kernel),
                             .cluster_ctas = launch->cluster[0] * launch->cluster[1] * launch->cluster[2],
                             .budget = budget ? budget : BUDGET_DEFAULT,

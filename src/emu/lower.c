@@ -17,6 +17,9 @@ struct emu_op *emu_lower_add(struct emu_lower *l, emu_handler *run)
     }
 
     uint32_t ptx = (uint32_t)(l->instruction - l->ptx->instructions);
+
+    if (l->instruction->opcode == PTX_OP_WGMMA || l->instruction->opcode == PTX_OP_CP || emu_lower_has(l, PTX_M_BULK))
+        l->program->uses_async = true;
     struct emu_op *op = &l->ops[l->op_count];
 
     *op = (struct emu_op){.run = run,

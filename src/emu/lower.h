@@ -35,6 +35,7 @@ struct emu_lower {
     uint32_t *constant_table; /* open addressing: offset + 1 of a constant */
     uint32_t constant_table_size, constant_count;
     emu_slot scratch32, scratch64;
+    uint32_t watch_capacity; /* of program->watches */
 };
 
 typedef bool emu_lowering(struct emu_lower *l);

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "emu/hazard.h"
+#include "emu/hazard_registers.h"
 #include "emu/lanes.h"
 #include "emu/op_control.h"
 
@@ -154,6 +156,8 @@ struct emu_cluster *emu_cluster_new(struct emu_grid *grid, uint64_t index)
         }
         cluster->live_threads += cluster->ctas[rank].threads;
     }
+    if (grid->program->uses_async && !grid->schedule.unchecked)
+        hazard_cluster_new(cluster);
     return cluster;
 }
 
@@ -167,6 +171,7 @@ static void warp_free(struct emu_warp *warp)
     }
     free(warp->local);
     free(warp->copy_state);
+    hazard_registers_free(warp);
     if (warp->async_state_free)
         warp->async_state_free(warp->async_state);
 }
@@ -181,6 +186,7 @@ void emu_cluster_free(struct emu_cluster *cluster)
         cluster->async_head = op->next;
         op->class->release(op);
     }
+    hazard_cluster_free(cluster);
     for (uint32_t rank = 0; rank < cluster->cta_count; rank++) {
         struct emu_cta *cta = &cluster->ctas[rank];
 

@@ -33,6 +33,8 @@ struct emu_wait_class {
     bool (*ready)(const struct emu_warp *warp, const struct emu_group *group);
     /* Completes "warp 3 waits for ": object, counts, the last arrival. One line. */
     void (*describe)(const struct emu_warp *warp, const struct emu_group *group, struct buffer *out);
+    /* How likely this wait is the cause when nothing goes on, 1 to 3; NULL: 1. */
+    uint32_t (*suspicion)(const struct emu_warp *warp, const struct emu_group *group);
     bool retry;        /* the instruction runs again when the wait is over; else it is complete */
     bool may_time_out; /* mbarrier.try_wait: with nothing left to do the instruction is retried with timed_out set */
     bool merges;       /* waits for other lanes of the warp: groups at the same place join, and the wait is over */
@@ -133,9 +135,10 @@ struct emu_warp {
     struct emu_frame *frames;       /* all of them, linked by `next_owned` */
     void *async_state;              /* of the asynchronous instructions; NULL until used; freed with the warp */
     void (*async_state_free)(void *state);
-    void *copy_state;                  /* of cp.async; NULL until used; freed with the warp */
-    uint32_t carry;                    /* CC.CF of each lane */
-    uint64_t cluster_phase[EMU_LANES]; /* of barrier.cluster, that the lane last arrived at */
+    void *copy_state;                   /* of cp.async; NULL until used; freed with the warp */
+    struct hazard_registers *registers; /* of wgmma in flight; NULL until used; freed with the warp */
+    uint32_t carry;                     /* CC.CF of each lane */
+    uint64_t cluster_phase[EMU_LANES];  /* of barrier.cluster, that the lane last arrived at */
     uint32_t special[EMU_WARP_SPECIALS][EMU_LANES];
 };
 
@@ -203,17 +206,10 @@ struct emu_cluster {
     uint64_t arrived_phase; /* completed phases */
     uint32_t live_threads;
     uint32_t last_op, last_warp, last_cta; /* last arrival at barrier.cluster */
+    struct hazards *hazards;               /* hazard.h; NULL: nobody looks for hazards */
     struct emu_cluster *next;              /* resident ones */
     uint64_t instructions;                 /* since it was last scheduled */
     uint64_t progress_seen;                /* grid->progress then */
-};
-
-/* Where the hazard layer listens. Any of them may be NULL. */
-struct emu_hooks {
-    void *context;
-    void (*fence)(void *context, struct emu_warp *warp, const struct emu_op *op, uint32_t mask); /* fence.*, membar.* */
-    void (*shared_access)(void *context, struct emu_warp *warp, const struct emu_op *op, int lane,
-                          struct emu_cta *owner, uint32_t offset, uint32_t bytes, bool write);
 };
 
 struct emu_grid {
@@ -224,8 +220,7 @@ struct emu_grid {
     const struct emulator_launch *launch;
     struct emulator_schedule schedule;
     const struct emu_space *space;
-    const struct emu_hooks *hooks; /* NULL: nobody listens */
-    uint8_t *parameters;           /* the entry's, registered as read-only memory during the launch */
+    uint8_t *parameters; /* the entry's, registered as read-only memory during the launch */
     uint32_t parameter_bytes;
     uint32_t dynamic_base; /* shared offset */
     uint32_t shared_bytes; /* end of shared memory of each CTA */
@@ -235,6 +230,7 @@ struct emu_grid {
     uint64_t async_sequence;
     uint64_t progress; /* counts everything that may let somebody else go on: stores, arrivals, exits, landings */
     uint64_t random;
+    struct hazard_coverage *coverage;                              /* of tensors by copies (hazard_coverage.h) */
     uint64_t clock_reads;                                          /* they make clocks advance within a quantum */
     uint64_t *op_executions;                                       /* [program->op_count] */
     void (*print)(void *context, const char *text, size_t length); /* vprintf; NULL: dropped */
@@ -290,7 +286,7 @@ enum emu_result emu_warp_sync(struct emu_warp *warp, const struct emu_op *op, ui
 enum emu_result emu_report(struct emu_warp *warp, const struct emu_op *op, int lane, enum emu_code code,
                            const char *format, ...) PRINTF_LIKE(5, 6);
 
-/* "kernel.cu:12" or "line 40 of the PTX" of an op; text in `out`. Returns `out`. */
+/* "kernel.cu:12 (inlined at :40, :71)" or "PTX line 40" of an op; text in `out`. Returns `out`. */
 const char *emu_place(const struct emu_program *program, uint32_t op_index, char *out, size_t size);
 
 /*

@@ -11,6 +11,10 @@ void emu_cluster_free(struct emu_cluster *cluster); /* accepts NULL */
 /* Runs the clusters that the launch names. Findings say what went wrong. Returns false when out of memory. */
 MUST_CHECK bool emu_grid_run(struct emu_grid *grid, struct emulator_report *report);
 
+/* Adds a finding about an operation of the grid as a whole. */
+void emu_report_grid(struct emu_grid *grid, uint32_t op_index, enum emu_code code, const char *format, ...)
+    PRINTF_LIKE(4, 5);
+
 /* Adds the finding "deadlock" with what every waiting group waits for. */
 void emu_report_deadlock(struct emu_grid *grid, bool spinning);
 

@@ -5,13 +5,17 @@
 #include <string.h>
 
 #include "emu/async_groups.h"
+#include "emu/hazard.h"
 
 enum { FIRST_SIZE = 32 };
 
 void mbarrier_table_clear(struct mbarrier_table *table)
 {
-    for (uint32_t i = 0; i < table->size; i++)
+    for (uint32_t i = 0; i < table->size; i++) {
+        if (table->slots[i])
+            free(table->slots[i]->sync);
         free(table->slots[i]);
+    }
     free(table->slots);
     *table = (struct mbarrier_table){0};
 }
@@ -90,6 +94,12 @@ struct emu_mbarrier *emu_mbarrier_at(const struct emu_actor *actor, struct emu_c
             offset, cta->rank);
         return NULL;
     }
+    if (!hazard_mbarrier_knows(actor->warp, barrier->sync))
+        (void)emu_report(
+            actor->warp, actor->op, actor->lane, EMU_MBARRIER_ORDER,
+            "%s on the mbarrier at shared+0x%x of CTA %u: no barrier orders this behind its initialisation "
+            "by another warp",
+            what, offset, cta->rank);
     return barrier;
 }
 
@@ -132,6 +142,7 @@ enum emu_result emu_mbarrier_init(const struct emu_actor *actor, struct emu_cta 
     struct emu_mbarrier *barrier = find_or_add(&emu_async_cta(cta)->mbarriers, offset);
     enum mbarrier_status status = mbarrier_init(&barrier->state, count);
 
+    hazard_mbarrier_init(actor->warp, &barrier->sync);
     barrier->live = barrier->live || status == MBARRIER_OK;
     barrier->last_op = barrier->last_bytes_op = EMU_NO_OP;
     return finish(actor, cta, barrier, status, "mbarrier.init", count);
@@ -154,9 +165,19 @@ enum emu_result emu_mbarrier_arrive(const struct emu_actor *actor, struct emu_ct
 
     if (!barrier)
         return EMU_FAULT;
+    if (cta != actor->warp->cta && !cta->live_threads)
+        (void)emu_report(actor->warp, actor->op, actor->lane, EMU_COPY_AFTER_EXIT,
+                         "the arrival at the mbarrier at shared+0x%x of CTA %u comes when all threads of that CTA have "
+                         "exited",
+                         offset, cta->rank);
     if (token)
         *token = mbarrier_token(&barrier->state);
+    hazard_remote(actor->warp, actor->op, cta);
+    hazard_mbarrier_arrive(actor->warp, barrier->sync);
+    uint64_t phase = barrier->state.phase;
     enum mbarrier_status status = mbarrier_arrive(&barrier->state, count, drop);
+    if (barrier->state.phase != phase)
+        hazard_mbarrier_complete(cta->cluster, barrier->sync);
     enum emu_result result = finish(actor, cta, barrier, status, "arrival", count);
     barrier->last_op = op_index(actor);
     barrier->last_warp = actor->warp->index;
@@ -182,7 +203,11 @@ enum emu_result emu_mbarrier_complete_tx(const struct emu_actor *actor, struct e
     if (!barrier)
         return EMU_FAULT;
     barrier->last_bytes_op = op_index(actor);
-    return finish(actor, cta, barrier, mbarrier_complete_tx(&barrier->state, bytes), "complete_tx", bytes);
+    uint64_t phase = barrier->state.phase;
+    enum mbarrier_status status = mbarrier_complete_tx(&barrier->state, bytes);
+    if (barrier->state.phase != phase)
+        hazard_mbarrier_complete(cta->cluster, barrier->sync);
+    return finish(actor, cta, barrier, status, "complete_tx", bytes);
 }
 
 enum emu_result emu_mbarrier_add_pending(const struct emu_actor *actor, struct emu_cta *cta, uint32_t offset)

@@ -17,7 +17,8 @@ struct emu_mbarrier {
     bool live;        /* initialised and not invalidated */
     uint32_t last_op; /* of the last arrival; EMU_NO_OP: none */
     uint32_t last_warp, last_cta;
-    uint32_t last_bytes_op; /* of the last complete_tx; EMU_NO_OP: none */
+    uint32_t last_bytes_op;   /* of the last complete_tx; EMU_NO_OP: none */
+    struct hazard_sync *sync; /* hazard.h; owned; NULL: nobody looks for hazards */
 };
 #define EMU_NO_OP UINT32_MAX
 

@@ -1,6 +1,7 @@
 /* Checked access to the memory spaces for one lane. */
 #include <inttypes.h>
 
+#include "emu/hazard.h"
 #include "emu/lanes.h"
 #include "emu/machine.h"
 
@@ -123,11 +124,8 @@ uint8_t *emu_shared_bytes(struct emu_warp *warp, const struct emu_op *op, int la
                          offset, cta->id[0], cta->id[1], cta->id[2]);
     if (owner)
         *owner = cta;
-
-    const struct emu_hooks *hooks = emu_grid_of(warp)->hooks;
-
-    if (hooks && hooks->shared_access)
-        hooks->shared_access(hooks->context, warp, op, lane, cta, offset, bytes, write);
+    if (cta->cluster->hazards)
+        hazard_access(warp, op, lane, cta, offset, bytes, write);
     return cta->shared + offset;
 }
 

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "emu/float_math.h"
+#include "emu/hazard.h"
 #include "emu/lanes.h"
 #include "emu/lowerings.h"
 
@@ -183,6 +184,7 @@ static enum emu_result op_atomic(struct emu_warp *warp, const struct emu_op *op,
     if (!changed)
         return emu_poll(warp);
     emu_progress(warp);
+    hazard_memory_order(warp);
     return EMU_CONTINUE;
 }
 

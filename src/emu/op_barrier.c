@@ -1,6 +1,7 @@
 /* bar, barrier (.cta), barrier.cluster, bar.warp.sync. Source: PTX ISA, 9.7.13 Parallel Synchronization. */
 #include <inttypes.h>
 
+#include "emu/hazard.h"
 #include "emu/lanes.h"
 #include "emu/lowerings.h"
 #include "emu/op_barrier.h"
@@ -47,11 +48,38 @@ static void describe_bar(const struct emu_warp *warp, const struct emu_group *gr
         buffer_printf(out, " (%u threads have exited)", warp->cta->threads - warp->cta->live_threads);
 }
 
-static const struct emu_wait_class wait_bar = {
-    .name = "named barrier", .ready = bar_is_complete, .describe = describe_bar};
-
-static void complete(struct emu_barrier *barrier)
+static uint32_t suspect_bar(const struct emu_warp *warp, const struct emu_group *group)
 {
+    (void)warp, (void)group;
+    return 2; /* some threads have arrived */
+}
+
+static const struct emu_wait_class wait_bar = {
+    .name = "named barrier", .ready = bar_is_complete, .describe = describe_bar, .suspicion = suspect_bar};
+
+/* Those who wait at a barrier learn what all who arrived know. */
+static void tell_waiting(struct emu_cta *cta, const struct emu_wait_class *class, const struct emu_barrier *barrier)
+{
+    for (uint32_t i = 0; i < cta->warp_count; i++) {
+        struct emu_warp *warp = &cta->warps[i];
+
+        for (uint32_t g = 0; g < warp->group_count; g++) {
+            if (warp->groups[g].wait.class != class || warp->groups[g].wait.object != barrier)
+                continue;
+            if (barrier)
+                hazard_bar_acquire(warp, (uint32_t)(barrier - cta->barriers));
+            else
+                hazard_cluster_acquire(warp);
+        }
+    }
+}
+
+static void complete(struct emu_cta *cta, struct emu_barrier *barrier)
+{
+    if (cta->cluster->hazards) {
+        tell_waiting(cta, &wait_bar, barrier);
+        hazard_bar_complete(cta, (uint32_t)(barrier - cta->barriers));
+    }
     barrier->result_count = barrier->count;
     barrier->result_total = barrier->reduced;
     barrier->phase++;
@@ -126,9 +154,12 @@ static enum emu_result op_bar(struct emu_warp *warp, const struct emu_op *op, ui
     barrier->arrived += bar->aligned ? EMU_LANES : (uint32_t)__builtin_popcount(mask);
     barrier->last_op = (uint32_t)(op - emu_grid_of(warp)->program->ops);
     barrier->last_warp = warp->index;
+    hazard_bar_arrive(warp, id);
     emu_progress(warp);
     if (barrier->arrived >= expected_threads(warp->cta, barrier)) {
-        complete(barrier);
+        if (bar->action != ACTION_ARRIVE)
+            hazard_bar_acquire(warp, id);
+        complete(warp->cta, barrier);
         return EMU_CONTINUE;
     }
     return bar->action == ACTION_ARRIVE ? EMU_CONTINUE : emu_wait(warp, &wait_bar, barrier, phase, 0);
@@ -210,6 +241,9 @@ static const struct emu_wait_class wait_cluster = {
 static void complete_cluster(struct emu_cluster *cluster)
 {
     if (cluster->arrived >= cluster->live_threads && cluster->arrived) {
+        hazard_cluster_complete(cluster);
+        for (uint32_t rank = 0; cluster->hazards && rank < cluster->cta_count; rank++)
+            tell_waiting(&cluster->ctas[rank], &wait_cluster, NULL);
         cluster->arrived = 0;
         cluster->arrived_phase++;
     }
@@ -229,6 +263,7 @@ static enum emu_result op_cluster_arrive(struct emu_warp *warp, const struct emu
     cluster->last_op = (uint32_t)(op - emu_grid_of(warp)->program->ops);
     cluster->last_warp = warp->index;
     cluster->last_cta = warp->cta->rank;
+    hazard_cluster_arrive(warp);
     emu_progress(warp);
     complete_cluster(cluster);
     return EMU_CONTINUE;
@@ -241,8 +276,10 @@ static enum emu_result op_cluster_wait(struct emu_warp *warp, const struct emu_o
 
     if (op->immediate && !emu_converged(warp, op, UINT32_MAX, &result))
         return result;
-    if (warp->cta->cluster->arrived_phase != phase)
+    if (warp->cta->cluster->arrived_phase != phase) {
+        hazard_cluster_acquire(warp);
         return EMU_CONTINUE;
+    }
     return emu_wait(warp, &wait_cluster, NULL, phase, 0);
 }
 
@@ -251,11 +288,13 @@ void emu_barrier_lanes_exit(struct emu_warp *warp)
     struct emu_cta *cta = warp->cta;
 
     complete_cluster(cta->cluster);
+    if (!cta->live_threads)
+        hazard_cta_exit(cta);
     for (uint32_t i = 0; i < EMU_BARRIERS && !warp->live; i++) {
         struct emu_barrier *barrier = &cta->barriers[i];
 
         if (barrier->arrived && !barrier->expected && barrier->arrived >= expected_threads(cta, barrier))
-            complete(barrier);
+            complete(cta, barrier);
     }
 }
 

@@ -7,6 +7,7 @@
 #include "emu/async_groups.h"
 #include "emu/bulk_copy.h"
 #include "emu/bulk_lower.h"
+#include "emu/hazard.h"
 #include "emu/lower_async.h"
 #include "emu/lowerings.h"
 
@@ -224,6 +225,7 @@ static enum emu_result op_wait(struct emu_warp *warp, const struct emu_op *op, u
         count = lane > count ? lane : count;
     }
     uint64_t landed = op->target ? 0 : count;
+    hazard_copies_known(warp, count);
     if (state->bulk.landed >= landed && state->bulk.read >= count)
         return EMU_CONTINUE;
     return emu_wait(warp, &wait_groups, &state->bulk, landed, count);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "emu/copy_async.h"
+#include "emu/hazard.h"
 
 struct detail {
     struct emu_address barrier;
@@ -31,6 +32,7 @@ static enum emu_result arrival_land(struct emu_cluster *cluster, struct emu_asyn
     enum emu_result result = EMU_CONTINUE;
 
     (void)cluster;
+    hazard_copies_async_known(op->warp, arrival->number);
     for (uint32_t rest = arrival->mask; rest && result == EMU_CONTINUE; rest &= rest - 1) {
         struct emu_actor actor = {op->warp, op->op, __builtin_ctz(rest)};
         result = emu_mbarrier_arrive(&actor, op->warp->cta, arrival->offset[actor.lane], 1, false, NULL);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "emu/copy_async.h"
+#include "emu/hazard.h"
 #include "emu/lanes.h"
 #include "emu/lowerings.h"
 #include "emu/op_move.h"
@@ -99,6 +100,8 @@ static bool prepare_lane(struct emu_warp *warp, const struct emu_op *op, struct 
     pending->to[lane] = emu_shared_bytes(warp, op, (int)lane, to, copy->bytes, copy->bytes, true, false, NULL);
     if (!pending->to[lane])
         return false;
+    hazard_copy_async(warp, op, (int)lane, (uint32_t)(pending->to[lane] - warp->cta->shared), copy->bytes,
+                      pending->number);
     if (!read)
         return true;
     pending->from[lane] = emu_global_bytes(warp, op, (int)lane, from, read, 1, false);
@@ -176,6 +179,7 @@ static enum emu_result op_wait_copies(struct emu_warp *warp, const struct emu_op
 
         target = own > target ? own : target;
     }
+    hazard_copies_async_known(warp, target);
     return state->order.landed >= target ? EMU_CONTINUE : emu_wait(warp, &wait_copies, NULL, target, 0);
 }
 

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "emu/async_groups.h"
+#include "emu/hazard.h"
 #include "emu/lower_async.h"
 
 /* What the operand list and the modifiers of an instruction say. */
@@ -142,6 +143,7 @@ static bool lane_is_complete(const struct emu_warp *warp, const struct emu_op *o
 static bool test_lanes(struct emu_warp *warp, const struct emu_op *op, uint32_t mask, struct test *test)
 {
     const struct detail *detail = op->detail;
+    const struct emu_mbarrier *known = NULL;
     uint64_t addresses[EMU_LANES];
 
     *test = (struct test){.same = true};
@@ -154,8 +156,12 @@ static bool test_lanes(struct emu_warp *warp, const struct emu_op *op, uint32_t 
 
         if (!barrier)
             return false;
-        if (lane_is_complete(warp, op, actor.lane, &barrier->state))
+        if (lane_is_complete(warp, op, actor.lane, &barrier->state)) {
+            if (barrier != known)
+                hazard_mbarrier_wait(warp, barrier->sync, barrier->state.phase);
+            known = barrier;
             test->complete |= 1u << actor.lane;
+        }
         test->same = test->same && (!test->barrier || test->barrier == barrier);
         test->barrier = barrier;
         test->cta = cta;
@@ -189,8 +195,23 @@ static void describe_wait(const struct emu_warp *warp, const struct emu_group *g
     emu_mbarrier_describe(&warp->cta->cluster->ctas[group->wait.value[1]], barrier, out);
 }
 
-static const struct emu_wait_class wait_phase = {
-    .name = "mbarrier", .ready = phase_is_over, .describe = describe_wait, .retry = true, .may_time_out = true};
+/* Bytes that do not come while all threads have arrived; or some arrivals, but not all. */
+static uint32_t suspect_wait(const struct emu_warp *warp, const struct emu_group *group)
+{
+    const struct mbarrier *state = &((const struct emu_mbarrier *)group->wait.object)->state;
+
+    (void)warp;
+    if (state->tx != 0)
+        return 3;
+    return state->pending < state->expected ? 2 : 1;
+}
+
+static const struct emu_wait_class wait_phase = {.name = "mbarrier",
+                                                 .ready = phase_is_over,
+                                                 .describe = describe_wait,
+                                                 .suspicion = suspect_wait,
+                                                 .retry = true,
+                                                 .may_time_out = true};
 
 /* Lanes that wait for several barriers: whichever moves first. */
 static bool something_happened(const struct emu_warp *warp, const struct emu_group *group)

@@ -1,6 +1,7 @@
 /* ld, st, prefetch: all spaces, vectors. Cache operators have no effect; all accesses are sequentially consistent. */
 #include <inttypes.h>
 
+#include "emu/hazard.h"
 #include "emu/lanes.h"
 #include "emu/lowerings.h"
 #include "emu/op_move.h"
@@ -98,7 +99,10 @@ static enum emu_result op_load(struct emu_warp *warp, const struct emu_op *op, u
                 put_element(warp, access, i, lane, extend(bytes + i * access->bytes, access->bytes, access->sign));
         }
     }
-    return access->strong ? emu_poll(warp) : EMU_CONTINUE;
+    if (!access->strong)
+        return EMU_CONTINUE;
+    hazard_memory_order(warp);
+    return emu_poll(warp);
 }
 
 static enum emu_result op_store(struct emu_warp *warp, const struct emu_op *op, uint32_t mask)
@@ -120,6 +124,8 @@ static enum emu_result op_store(struct emu_warp *warp, const struct emu_op *op, 
             memcpy(bytes + i * access->bytes, value, access->bytes);
         }
     }
+    if (access->strong)
+        hazard_memory_order(warp);
     emu_progress(warp);
     return EMU_CONTINUE;
 }
@@ -171,7 +177,7 @@ static enum emu_result op_load_word(struct emu_warp *warp, const struct emu_op *
         memcpy(d, (const void *)(uintptr_t)addresses[0], EMU_LANES * sizeof *d);
         return EMU_CONTINUE;
     }
-    if (access->space == SPACE_SHARED && !emu_grid_of(warp)->hooks)
+    if (access->space == SPACE_SHARED && !warp->cta->cluster->hazards)
         mask = load_shared_words(warp, addresses, mask, d);
     EMU_FOR_MASK(lane, mask)
     {

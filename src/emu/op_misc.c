@@ -1,21 +1,20 @@
 /* Fences, hints and what has no effect on a functional machine. */
+#include "emu/hazard.h"
 #include "emu/lanes.h"
 #include "emu/lowerings.h"
 #include "emu/op_move.h"
 
-/* All accesses are sequentially consistent; the hazard layer is told. */
-static enum emu_result op_fence(struct emu_warp *warp, const struct emu_op *op, uint32_t mask)
+/* All accesses are sequentially consistent; the hazard layer is told of the proxies. */
+static enum emu_result op_fence_proxy(struct emu_warp *warp, const struct emu_op *op, uint32_t mask)
 {
-    const struct emu_hooks *hooks = emu_grid_of(warp)->hooks;
-
-    if (hooks && hooks->fence)
-        hooks->fence(hooks->context, warp, op, mask);
+    (void)op, (void)mask;
+    hazard_fence_proxy(warp);
     return EMU_CONTINUE;
 }
 
 bool emu_lower_fence(struct emu_lower *l)
 {
-    emu_lower_add(l, op_fence);
+    emu_lower_add(l, emu_lower_has(l, PTX_M_PROXY) ? op_fence_proxy : emu_op_nothing);
     return true;
 }
 

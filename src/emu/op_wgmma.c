@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "emu/async_groups.h"
+#include "emu/hazard.h"
+#include "emu/hazard_registers.h"
 #include "emu/lower_async.h"
 #include "emu/wgmma_queue.h"
 
@@ -24,7 +26,10 @@ static enum emu_result op_fence(struct emu_warp *warp, const struct emu_op *op, 
     enum emu_result result;
 
     (void)mask;
-    return emu_converged(warp, op, UINT32_MAX, &result) ? EMU_CONTINUE : result;
+    if (!emu_converged(warp, op, UINT32_MAX, &result))
+        return result;
+    hazard_registers_fence(warp);
+    return EMU_CONTINUE;
 }
 
 static enum emu_result op_commit(struct emu_warp *warp, const struct emu_op *op, uint32_t mask)
@@ -62,6 +67,21 @@ static void describe_products(const struct emu_warp *warp, const struct emu_grou
 static const struct emu_wait_class wait_products = {
     .name = "wgmma groups", .ready = products_have_landed, .describe = describe_products};
 
+/* A wait for everything, or one without any commit before it, is meant to cover what was issued. */
+static enum emu_result check_committed(struct emu_warp *warp, const struct emu_op *op)
+{
+    const struct async_warp *state = emu_async_warp(warp);
+    const struct async_groups *groups = &state->wgmma_groups;
+    uint64_t committed = groups->count ? groups->boundary[(groups->count - 1) % ASYNC_GROUPS_MAX] : 0;
+
+    if (!warp->cta->cluster->hazards || state->wgmma_issued == committed || (op->immediate && groups->count))
+        return EMU_CONTINUE;
+    return emu_report(warp, op, -1, EMU_NOT_COMMITTED,
+                      "this wait does not cover the last %" PRIu64
+                      " wgmma of the warp: no commit_group stands behind them",
+                      state->wgmma_issued - committed);
+}
+
 static enum emu_result op_wait(struct emu_warp *warp, const struct emu_op *op, uint32_t mask)
 {
     uint64_t count = async_groups_target(&emu_async_warp(warp)->wgmma_groups, op->immediate);
@@ -73,6 +93,10 @@ static enum emu_result op_wait(struct emu_warp *warp, const struct emu_op *op, u
     struct async_warpgroup *group = async_warpgroup_of(warp, op);
     if (!group)
         return EMU_FAULT;
+    if (check_committed(warp, op) == EMU_FAULT)
+        return EMU_FAULT;
+    hazard_products_known(warp, count);
+    hazard_registers_wait(warp, count);
     return group->landed >= count ? EMU_CONTINUE : emu_wait(warp, &wait_products, group, count, 0);
 }
 

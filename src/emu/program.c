@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "emu/hazard_registers.h"
 #include "emu/lower.h"
 #include "emu/op_control.h"
 
@@ -128,6 +129,7 @@ static bool lower_function(struct emu_lower *l, struct emu_function *function)
     if (!place_variables(l, (uint32_t)(l->ptx - l->module->functions)) || !lower_instructions(l))
         return false;
     resolve_branches(l);
+    hazard_registers_watch(l);
     function->op_count = l->op_count - function->first_op;
     function->register_bytes = (function->register_bytes + 63) & ~63u;
     if (function->register_bytes > REGISTER_BYTES_MAX)

@@ -92,6 +92,9 @@ struct emu_program {
     uint32_t static_shared_end; /* offset of the first byte behind the static shared variables */
     uint32_t dynamic_align;     /* the largest alignment of the extern shared variables */
     bool uses_dynamic_shared;
+    bool uses_async;            /* asynchronous copies or wgmma */
+    struct emu_watch **watches; /* by op, of operations that touch registers of a wgmma (hazard_registers.h) */
+    uint32_t watched_registers;
     const char *unsupported; /* "kernel.cu:12: tcgen05.mma ... (PTX line 40)" of the first instruction, or NULL */
 };
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *file_name(const struct ptx_module *module, uint32_t number)
+const char *ptx_file_name(const struct ptx_module *module, uint32_t number)
 {
     for (uint32_t i = 0; i < module->file_count; i++)
         if (module->files[i].number == number)
@@ -17,10 +17,10 @@ bool ptx_source_of(const struct ptx_module *module, const struct ptx_instruction
     if (instruction->location >= module->location_count)
         return false;
     const struct ptx_location *at = &module->locations[instruction->location];
-    out->file = file_name(module, at->file);
+    out->file = ptx_file_name(module, at->file);
     out->line = at->line;
     if (at->caller < module->location_count) {
-        out->caller_file = file_name(module, module->locations[at->caller].file);
+        out->caller_file = ptx_file_name(module, module->locations[at->caller].file);
         out->caller_line = module->locations[at->caller].line;
     }
     return true;

@@ -195,6 +195,9 @@ struct ptx_source {
     uint32_t caller_line;
 };
 
+/* Name of a .file; NULL when there is none of that number. */
+const char *ptx_file_name(const struct ptx_module *module, uint32_t number);
+
 /* False (and all NULL and 0) when the instruction has no .loc. */
 bool ptx_source_of(const struct ptx_module *module, const struct ptx_instruction *instruction, struct ptx_source *out);
 

@@ -6,6 +6,8 @@
 
 #include "emu/machine_new.h"
 
+enum { INLINED_MAX = 4 }; /* callers that a place names */
+
 static struct emu_finding finding_at(const struct emu_grid *grid, uint32_t op_index, enum emu_code code)
 {
     const struct emu_program *program = grid->program;
@@ -38,18 +40,51 @@ enum emu_result emu_report(struct emu_warp *warp, const struct emu_op *op, int l
     return emu_code_class(code) == EMU_ERROR ? EMU_FAULT : EMU_CONTINUE;
 }
 
+void emu_report_grid(struct emu_grid *grid, uint32_t op_index, enum emu_code code, const char *format, ...)
+{
+    struct emu_finding finding = finding_at(grid, op_index, code);
+    char text[1024];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    emu_findings_add(grid->findings, &finding, "%s", text);
+}
+
+static const char *file_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
 const char *emu_place(const struct emu_program *program, uint32_t op_index, char *out, size_t size)
 {
     const struct ptx_instruction *ptx = emu_op_ptx(program, &program->ops[op_index]);
+    const struct ptx_module *module = program->module;
     struct ptx_source source;
+    size_t used;
 
-    if (ptx_source_of(program->module, ptx, &source) && source.file) {
-        const char *slash = strrchr(source.file, '/');
-
-        snprintf(out, size, "%s:%u", slash ? slash + 1 : source.file, source.line);
-    } else {
-        snprintf(out, size, "PTX line %u", ptx->line);
+    if (!ptx_source_of(module, ptx, &source) || !source.file) {
+        (void)snprintf(out, size, "PTX line %u", ptx->line);
+        return out;
     }
+    used = (size_t)snprintf(out, size, "%s:%u", file_of(source.file), source.line);
+    const struct ptx_location *at = &module->locations[ptx->location];
+    const char *closed = "";
+
+    for (int depth = 0; depth < INLINED_MAX && at->caller < module->location_count && used < size; depth++) {
+        const struct ptx_location *caller = &module->locations[at->caller];
+        const char *file = caller->file == at->file ? "" : ptx_file_name(module, caller->file);
+
+        used += (size_t)snprintf(out + used, size - used, "%s%s:%u", depth ? ", " : " (inlined at ",
+                                 file ? file_of(file) : "", caller->line);
+        at = caller;
+        closed = ")";
+    }
+    if (used < size)
+        (void)snprintf(out + used, size - used, "%s", closed);
     return out;
 }
 
@@ -123,11 +158,31 @@ static void print_waiters(struct buffer *out, const struct emu_grid *grid, const
     group->wait.class->describe(waiters->warp, group, out);
 }
 
+static uint32_t suspicion_of(const struct waiters *waiters)
+{
+    const struct emu_wait_class *class = waiters->group->wait.class;
+
+    return class && class->suspicion ? class->suspicion(waiters->warp, waiters->group) : 1;
+}
+
+static void put_suspect_first(struct waiters *list, size_t count)
+{
+    size_t first = 0;
+    struct waiters suspect;
+
+    for (size_t i = 1; i < count; i++)
+        if (suspicion_of(&list[i]) > suspicion_of(&list[first]))
+            first = i;
+    suspect = list[first];
+    memmove(list + 1, list, first * sizeof *list);
+    list[0] = suspect;
+}
+
 void emu_report_deadlock(struct emu_grid *grid, bool spinning)
 {
     struct waiters list[WAITERS_MAX];
     size_t count = 0, left_out = 0;
-    AUTO_BUFFER text = buffer_new(900);
+    AUTO_BUFFER text = buffer_new(1500);
 
     for (const struct emu_cluster *cluster = grid->resident; cluster; cluster = cluster->next) {
         for (uint32_t rank = 0; rank < cluster->cta_count; rank++) {
@@ -141,6 +196,7 @@ void emu_report_deadlock(struct emu_grid *grid, bool spinning)
     }
     if (!count)
         return;
+    put_suspect_first(list, count);
     for (size_t i = 0; i < count; i++)
         print_waiters(&text, grid, &list[i]);
     if (left_out)

@@ -6,6 +6,8 @@
 
 #include "base/splitmix.h"
 #include "emu/groups.h"
+#include "emu/hazard.h"
+#include "emu/hazard_coverage.h"
 #include "emu/machine_new.h"
 
 enum {
@@ -118,8 +120,12 @@ static enum cluster_state run_cluster(struct emu_cluster *cluster)
             run_cta(&cluster->ctas[rank], &round);
         if (round.faulted)
             return CLUSTER_FAULT;
-        if (!round.alive)
-            return land_rest(cluster) ? CLUSTER_DONE : CLUSTER_FAULT;
+        if (!round.alive) {
+            if (!land_rest(cluster))
+                return CLUSTER_FAULT;
+            hazard_cluster_end(cluster);
+            return CLUSTER_DONE;
+        }
         if (grid->instructions > grid->budget)
             return CLUSTER_BUSY;
         if (grid->progress != progress)
@@ -311,6 +317,10 @@ bool emu_grid_run(struct emu_grid *grid, struct emulator_report *report)
     grid->random = grid->schedule.seed;
 
     bool ok = run_queue(&queue, report);
+
+    if (ok && report->outcome == EMULATOR_COMPLETED)
+        hazard_coverage_end(grid);
+    hazard_coverage_free(grid);
 
     while (grid->resident)
         retire(&queue, &grid->resident);

@@ -60,6 +60,10 @@ static bool take_word(const char *word, struct emulator_schedule *out)
         out->reverse_warps = true;
         return true;
     }
+    if (!strcmp(word, "unchecked")) {
+        out->unchecked = true;
+        return true;
+    }
     if (!strncmp(word, "completion=", 11))
         return parse_completion(word + 11, &out->completion);
     if (!strncmp(word, "seed=", 5))
@@ -84,8 +88,8 @@ bool shim_schedule_parse(const char *text, struct emulator_schedule *out, struct
         (void)snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word), text);
         if (!take_word(word, out)) {
             (void)error_set(error, ERROR_USAGE, "schedule: \"%s\" is not understood", word);
-            return error_hint(error, "known are reverse, quantum=N, completion=eager|late|random, seed=N, shift=BYTES "
-                                     "(a multiple of 16)");
+            return error_hint(error, "known are reverse, unchecked, quantum=N, completion=eager|late|random, seed=N, "
+                                     "shift=BYTES (a multiple of 16)");
         }
         text += length;
         text += *text == ',';

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "emu/fragment.h"
+#include "emu/hazard.h"
 #include "emu/matrix_product.h"
 #include "emu/wgmma_queue.h"
 
@@ -31,16 +32,21 @@ static struct wgmma_checked *find_check(const struct wgmma_product *product, uin
     return checked;
 }
 
-static bool check_layout(const struct wgmma_product *product, const struct smem_operand *operand, char name)
+/* `agrees`: with what the copies wrote; then doubts about what the author meant are no more than notes. */
+static bool check_layout(const struct wgmma_product *product, const struct smem_operand *operand, bool agrees,
+                         char name)
 {
     struct layout_finding findings[LAYOUT_MAX_FINDINGS];
     const struct emu_async_op *async = &product->async;
     int count = smem_operand_check(operand, product->group->cta->shared_bytes, findings);
     bool ok = true;
 
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
+        if (agrees && findings[i].severity == LAYOUT_HAZARD)
+            findings[i].severity = LAYOUT_NOTE;
         ok &= emu_report(async->warp, async->op, -1, code_of(findings[i].severity), "matrix %c: %s; %s", name,
                          findings[i].text, findings[i].hint) == EMU_CONTINUE;
+    }
     return ok;
 }
 
@@ -76,7 +82,7 @@ static bool load_operand(const struct wgmma_product *product, char name, uint64_
     struct wgmma_checked *checked = find_check(product, descriptor, name, &known);
 
     if (smem_operand_init(&operand, descriptor, number_bytes(format), rows, mn_major, &error)) {
-        if (!known && !check_layout(product, &operand, name))
+        if (!known && !check_layout(product, &operand, hazard_operand_agrees(product, descriptor, mn_major), name))
             return false;
         checked->end = known ? checked->end : smem_operand_end(&operand);
         check_written(product, &operand, checked->end, name);

@@ -6,6 +6,8 @@
 
 #include "emu/async_groups.h"
 #include "emu/fragment.h"
+#include "emu/hazard.h"
+#include "emu/hazard_registers.h"
 
 enum { ALL_WARPS = (1 << WGMMA_WARPS) - 1 };
 #define POISON UINT32_C(0x7fffffff) /* NaN, also as two f16 but for the lower one's sign */
@@ -321,6 +323,7 @@ enum emu_result wgmma_issue(struct async_warpgroup *group, struct emu_warp *warp
     }
     if (!(a->loaded >> part.warp & 1))
         load_part(a, part.warp, frame, part.zero_d, emu_grid_of(warp)->schedule.completion != 0);
+    hazard_registers_product(warp, op, index, part.zero_d);
     capture_a(product, warp, part.warp);
     product->warps |= 1u << part.warp;
     emu_async_warp(warp)->wgmma_issued++;
@@ -329,5 +332,6 @@ enum emu_result wgmma_issue(struct async_warpgroup *group, struct emu_warp *warp
         return EMU_CONTINUE;
     group->head = product->next;
     product->async.warp = warp;
+    hazard_product(product);
     return emu_async_submit(group->cta->cluster, &product->async);
 }

@@ -31,6 +31,17 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && !strcmp(a, b));
+}
+
+static bool same_place(const struct finding *a, const struct finding *b)
+{
+    return a->file && a->line == b->line && same_text(a->code, b->code) && same_text(a->file, b->file) &&
+           same_text(a->kernel, b->kernel);
+}
+
 static void read_finding(struct arena *arena, struct json row, enum finding_class class, struct emulated_events *out)
 {
     const char *message = text_of(arena, row, "message"), *caller = base_name(text_of(arena, row, "caller_file"));
@@ -54,6 +65,11 @@ static void read_finding(struct arena *arena, struct json row, enum finding_clas
             arena_printf(arena, "%s (called at %s:%d)", message, caller, (int)number_in(row, "caller_line"));
     if (finding.count < 1)
         finding.count = 1;
+    for (size_t i = 0; i < out->findings.count; i++) /* an unrolled loop says the same for every copy */
+        if (same_place(&out->findings.items[i], &finding)) {
+            out->findings.items[i].count += finding.count;
+            return;
+        }
     finding_merge(&out->findings, arena, &finding);
 }
 

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/interrupt.h"
 #include "judge/emulated_events.h"
 #include "judge/worker_internal.h"
@@ -12,6 +13,7 @@
 
 static const int64_t host_limit_ns = 5LL * 1000000000; /* of the candidate's own code */
 static const int64_t run_limit_ns = 60LL * 1000000000; /* with its kernels */
+static const int64_t all_runs_limit_ns = 180LL * 1000000000;
 enum { EVENTS_LIMIT = 4 << 20, SAMPLED_BUDGET = 300000000 /* warp instructions, some ten seconds */ };
 
 /* Orders that the hardware may choose too. The first is the most lenient one. */
@@ -26,8 +28,9 @@ static const struct {
 /* What the runs of one candidate have shown. */
 struct emulation {
     struct evaluation_run *run;
-    uint64_t sample;               /* 0: the whole grid runs */
-    size_t earlier_findings;       /* of the build */
+    uint64_t sample;         /* 0: the whole grid runs */
+    size_t earlier_findings; /* of the build */
+    int64_t deadline_ns;
     struct emulated_events events; /* of the last run */
 };
 
@@ -64,12 +67,15 @@ static struct runner_outcome call_entry(struct emulation *emulation)
 {
     static const struct message_run request = {.count = 1};
     struct runner_client *runner = emulation->run->runner;
-    struct runner_outcome outcome = runner_client_run(runner, &request, host_limit_ns, NULL, NULL, NULL);
+    int64_t left_ns = emulation->deadline_ns - clock_now_ns();
+    int64_t host_ns = left_ns < host_limit_ns ? left_ns : host_limit_ns;
+    int64_t kernels_ns = (left_ns < run_limit_ns ? left_ns : run_limit_ns) - host_ns;
+    struct runner_outcome outcome = runner_client_run(runner, &request, host_ns, NULL, NULL, NULL);
 
     if (outcome.result != RUNNER_HUNG || interrupt_requested())
         return outcome;
     (void)read_events(emulation);
-    return emulation->events.running ? runner_client_wait_done(runner, run_limit_ns - host_limit_ns) : outcome;
+    return emulation->events.running ? runner_client_wait_done(runner, kernels_ns) : outcome;
 }
 
 static void add_findings(struct emulation *emulation)
@@ -92,8 +98,7 @@ static bool emulator_failed(struct emulation *emulation, const struct runner_out
         (void)error_set(&error, ERROR_TOOL, "the emulator lacks something: %s", events->unsupported);
         (void)error_hint(&error, "judge it on a GPU; 'ptxbench emu --census' lists what of a kernel is not emulated");
     } else if (outcome->result == RUNNER_HUNG && events->running) {
-        (void)error_set(&error, ERROR_TOOL, "%s: the emulator has not come to its end in %d s", events->running,
-                        (int)(run_limit_ns / 1000000000));
+        (void)error_set(&error, ERROR_TOOL, "%s: the emulator has not come to its end in time", events->running);
         (void)error_hint(&error, "let fewer clusters run (--sample), take a smaller workload, or judge it on a GPU");
     } else {
         return false;
@@ -102,14 +107,18 @@ static bool emulator_failed(struct emulation *emulation, const struct runner_out
     return true;
 }
 
-/* The emulator's first error says more than the CUDA error that it led to. */
-static void explain_status(struct evaluation_run *run, const struct emulated_events *events)
+/* The emulator's first error says more than the CUDA error that it led to, its first hazard than wrong elements. */
+static void explain_status(struct evaluation_run *run, const struct emulated_events *events, enum finding_class class)
 {
     for (size_t i = 0; i < events->findings.count; i++) {
         const struct finding *finding = &events->findings.items[i];
-        if (finding->class != FINDING_CLASS_ERROR)
+        if (finding->class != class)
             continue;
-        if (finding->file)
+        if (class == FINDING_CLASS_HAZARD)
+            verdict_set_status(run->verdict, run->arena, run->verdict->status, "%s; %s at %s:%d: %s",
+                               run->verdict->summary, finding->code, finding->file ? finding->file : "?", finding->line,
+                               finding->message);
+        else if (finding->file)
             verdict_set_status(run->verdict, run->arena, run->verdict->status, "%s at %s:%d: %s", finding->code,
                                finding->file, finding->line, finding->message);
         else
@@ -168,7 +177,7 @@ static bool call(struct emulation *emulation)
     if (!sharp_failure(emulation, &outcome))
         evaluate_outcome(run, &outcome, "in the call");
     if (run->failed) {
-        explain_status(run, &emulation->events);
+        explain_status(run, &emulation->events, FINDING_CLASS_ERROR);
         return false;
     }
     if (!complete) {
@@ -217,6 +226,8 @@ static bool attempt(struct emulation *emulation, size_t schedule)
         verdict_set_status(run->verdict, run->arena, run->verdict->status,
                            "right when %s, wrong when %s, which a GPU may do, too: a missing wait", schedules[0].words,
                            schedules[schedule].words);
+    if (!ok && run->verdict->status == VERDICT_INCORRECT_NUMERICAL)
+        explain_status(run, &emulation->events, FINDING_CLASS_HAZARD);
     return ok;
 }
 
@@ -257,7 +268,7 @@ static void pass(struct emulation *emulation)
 
     if (finding_blames_candidate(&run->verdict->findings)) {
         verdict_set_status(run->verdict, run->arena, VERDICT_RUNTIME_ERROR, "correct by luck");
-        explain_status(run, events);
+        explain_status(run, events, FINDING_CLASS_ERROR);
         return;
     }
     verdict_set_status(
@@ -340,9 +351,12 @@ static void judge_small_failure(struct emulation *emulation)
 
 void evaluate_emulated(struct evaluation_run *run)
 {
-    struct emulation emulation = {.run = run,
-                                  .sample = run->own_state ? 0 : run->worker->options.sample,
-                                  .earlier_findings = run->verdict->findings.count};
+    struct emulation emulation = {
+        .run = run,
+        .sample = run->own_state ? 0 : run->worker->options.sample,
+        .earlier_findings = run->verdict->findings.count,
+        .deadline_ns =
+            clock_now_ns() + (run->request->emulation_limit_ns ? run->request->emulation_limit_ns : all_runs_limit_ns)};
     bool ok = attempt_all(&emulation);
 
     if (ok && says_nothing(&emulation)) {

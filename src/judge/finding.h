@@ -156,6 +156,9 @@ enum finding_stage {
       "trials drift in one direction: more warm-up, or lock the clocks")                                               \
     X(FINDING_NOISY_TIMING, "noisy_timing", NOTE, DEVICE, TIMING,                                                      \
       "the spread is wide: see whether something else runs on this device")                                            \
+    X(FINDING_EMULATOR_SILENT, "emulator_silent", NOTE, TOOL, EMULATOR,                                                \
+      "look for what only overlap on a real device shows: races between warps or CTAs, and what earlier calls left "   \
+      "behind")                                                                                                        \
     X(FINDING_TOOL_TROUBLE, "tool_trouble", NOTE, TOOL, JUDGE,                                                         \
       "a tool could not do its work; the candidate is not judged by it")                                               \
     X(FINDING_DEVICE_TROUBLE, "device_trouble", ERROR, DEVICE, JUDGE,                                                  \

@@ -272,7 +272,7 @@ struct verdict_provenance {
     const char *sandbox;
     struct number wall_ms; /* of the whole evaluation */
     struct count_map
-        phases_us; /* of it: build, prepare, load, first_call, reference, timed_calls, compare, clocks, statistics, count, stop, sanitizer, target */
+        phases_us; /* of it: build, prepare, load, first_call, reference, timed_calls, compare, clocks, statistics, count, stop, sanitizer, target, explain */
 };
 
 struct verdict {

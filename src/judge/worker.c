@@ -42,6 +42,7 @@ void worker_close(struct worker *worker)
 {
     if (!worker)
         return;
+    worker_close(worker->explainer);
     for (int i = 0; i < worker->runner_count; i++)
         (void)runner_client_free(worker->runners[i], NULL);
     for (int i = 0; i < worker->stopped_count; i++)
@@ -183,9 +184,18 @@ static void make_room(struct worker *worker)
     memmove(&worker->stopped[0], &worker->stopped[1], (size_t)--worker->stopped_count * sizeof *worker->stopped);
 }
 
+static int list_runners(const struct worker *worker, pid_t *list, int count)
+{
+    for (int i = 0; i < worker->runner_count; i++)
+        list[count++] = runner_client_pid(worker->runners[i]);
+    for (int i = 0; i < worker->stopped_count; i++)
+        list[count++] = runner_client_pid(worker->stopped[i]);
+    return count;
+}
+
 bool worker_drop_runner(struct worker *worker, struct runner_client *runner, struct process_end *end)
 {
-    pid_t keep[2 * WORKER_MAX_RUNNERS];
+    pid_t keep[4 * WORKER_MAX_RUNNERS];
     int count = 0;
     bool ended = runner_client_has_ended(runner);
 
@@ -196,10 +206,11 @@ bool worker_drop_runner(struct worker *worker, struct runner_client *runner, str
         runner_client_stop(runner);
         worker->stopped[worker->stopped_count++] = runner;
     }
-    for (int i = 0; i < worker->runner_count; i++)
-        keep[count++] = runner_client_pid(worker->runners[i]);
-    for (int i = 0; i < worker->stopped_count; i++)
-        keep[count++] = runner_client_pid(worker->stopped[i]);
+    count = list_runners(worker, keep, count);
+    if (worker->owner)
+        count = list_runners(worker->owner, keep, count);
+    if (worker->explainer)
+        count = list_runners(worker->explainer, keep, count);
     (void)process_kill_orphans(keep, count);
     return ended;
 }
@@ -372,6 +383,8 @@ static void judge(struct evaluation_run *run)
     evaluate_phase(run, "sanitizer");
     evaluate_target(run);
     evaluate_phase(run, "target");
+    evaluate_explain(run);
+    evaluate_phase(run, "explain");
 }
 
 struct verdict *worker_judge(struct worker *worker, const struct judge_request *request, struct arena *arena)

@@ -53,6 +53,8 @@ struct judge_request {
     uint64_t seed;              /* of the first inputs */
     const char *cache_root;     /* NULL: default */
     int64_t compile_timeout_ns; /* 0: default */
+    bool no_explanation;        /* on a GPU: do not ask the emulator why a candidate failed */
+    int64_t emulation_limit_ns; /* emulated device: of all its runs; 0: three minutes */
     void (*progress)(void *context, const char *step); /* NULL: none */
     void *progress_context;
 };

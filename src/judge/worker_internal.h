@@ -24,6 +24,8 @@ struct worker {
     int stopped_count;
     struct workload_state *workloads[WORKER_MAX_WORKLOADS]; /* most recent first */
     int workload_count;
+    struct worker *explainer; /* the emulator, for failures on a GPU; NULL until needed */
+    struct worker *owner;     /* of an explainer: whom it serves */
 };
 
 /* The architecture that an emulated device has, or NULL for a GPU. */
@@ -91,6 +93,9 @@ bool evaluate_timing(struct evaluation_run *run);     /* trials, every output co
 void evaluate_count(struct evaluation_run *run);      /* executed instructions */
 void evaluate_sanitizer(struct evaluation_run *run);
 void evaluate_target(struct evaluation_run *run); /* joins static and dynamic */
+
+/* On a GPU: what the emulator finds in a candidate that has failed (evaluate_explain.c). */
+void evaluate_explain(struct evaluation_run *run);
 
 /* The whole of it on an emulated device, behind evaluate_build (evaluate_emulated.c). */
 bool evaluate_prepare_emulated(struct evaluation_run *run);

@@ -152,6 +152,22 @@ static bool is_poison(const uint8_t *bytes, int64_t count)
     return true;
 }
 
+/* First byte from `at` on that is not poison, or `end`: most of a sampled output is, so eight at a time. */
+static int64_t next_written(const uint8_t *bytes, int64_t at, int64_t end)
+{
+    static const uint64_t poison = COMPARE_POISON_BYTE * UINT64_C(0x0101010101010101);
+    uint64_t word;
+
+    for (; at + (int64_t)sizeof word <= end; at += (int64_t)sizeof word) {
+        memcpy(&word, bytes + at, sizeof word);
+        if (word != poison)
+            break;
+    }
+    while (at < end && bytes[at] == COMPARE_POISON_BYTE)
+        at++;
+    return at;
+}
+
 static uint64_t count_guards(const struct workload_state *state)
 {
     uint64_t touched = 0;
@@ -159,8 +175,10 @@ static uint64_t count_guards(const struct workload_state *state)
 
     for (int i = 0; i <= state->output_count; i++) {
         int64_t end = i < state->output_count ? state->outputs[i].offset : state->slot_bytes;
-        for (int64_t byte = at; byte < end; byte++)
-            touched += state->host->outputs[byte] != COMPARE_POISON_BYTE;
+        while ((at = next_written(state->host->outputs, at, end)) < end) {
+            touched++;
+            at++;
+        }
         if (i < state->output_count)
             at = end + tensor_bytes(&state->outputs[i].shape);
     }
@@ -201,33 +219,41 @@ static void compare_element(const struct tolerance *tolerance, double got, doubl
         stats->first_mismatch = (unsigned long long)index;
 }
 
+/* First written element from `index` on, or `count`. */
+static int64_t next_element(const uint8_t *got, int64_t index, int64_t count, int64_t width)
+{
+    return next_written(got, index * width, count * width) / width;
+}
+
+/* Elements that nobody wrote: wrong when all clusters ran, or when there is nothing else. */
+static void count_untouched(const struct workload_state *state, int64_t first, int64_t untouched, int64_t written,
+                            struct compare_stats *stats)
+{
+    if (!untouched || (state->host->sampled && written))
+        return;
+    stats->untouched = (unsigned long long)untouched;
+    stats->mismatches += stats->untouched;
+    if ((unsigned long long)first < stats->first_mismatch)
+        stats->first_mismatch = (unsigned long long)first;
+}
+
 /* Returns how many elements of the output were written. */
 static int64_t compare_output(const struct workload_state *state, int output, const struct tolerance *tolerance,
                               struct compare_stats *stats)
 {
     const struct tensor_shape *shape = &state->outputs[output].shape;
     const uint8_t *got = output_address(state, output), *expected = expected_address(state, output);
-    int64_t width = dtype_bits(shape->dtype) / 8, count = tensor_elements(shape), written = 0;
+    int64_t width = dtype_bits(shape->dtype) / 8, count = tensor_elements(shape), written = 0, gap = -1;
 
     *stats = (struct compare_stats){.first_mismatch = ~0ULL};
-    for (int64_t i = 0; i < count; i++) {
-        bool untouched = is_poison(got + i * width, width);
-        written += !untouched;
-        stats->untouched += untouched;
-        if (!untouched)
-            compare_element(tolerance, tensor_load(shape->dtype, got, (size_t)i),
-                            tensor_load(shape->dtype, expected, (size_t)i), i, stats);
-        else if (!state->host->sampled && !stats->mismatches++)
-            stats->first_mismatch = (unsigned long long)i;
+    for (int64_t i = next_element(got, 0, count, width); i < count; i = next_element(got, i + 1, count, width)) {
+        if (i > written && gap < 0)
+            gap = written; /* the first element that nobody wrote */
+        written++;
+        compare_element(tolerance, tensor_load(shape->dtype, got, (size_t)i),
+                        tensor_load(shape->dtype, expected, (size_t)i), i, stats);
     }
-    if (!state->host->sampled)
-        return written;
-    if (!written) {
-        stats->mismatches = stats->untouched;
-        stats->first_mismatch = 0;
-        return 0;
-    }
-    stats->untouched = 0; /* those of clusters that did not run */
+    count_untouched(state, gap < 0 ? written : gap, count - written, written, stats);
     return written;
 }
 
@@ -237,9 +263,9 @@ static bool is_expected(const struct workload_state *state)
     for (int output = 0; output < state->output_count; output++) {
         const struct tensor_shape *shape = &state->outputs[output].shape;
         const uint8_t *got = output_address(state, output), *expected = expected_address(state, output);
-        int64_t width = dtype_bits(shape->dtype) / 8, bytes = tensor_bytes(shape);
-        for (int64_t at = 0; at < bytes; at += width)
-            if (!is_poison(got + at, width) && is_poison(expected + at, width))
+        int64_t width = dtype_bits(shape->dtype) / 8, count = tensor_elements(shape);
+        for (int64_t i = next_element(got, 0, count, width); i < count; i = next_element(got, i + 1, count, width))
+            if (is_poison(expected + i * width, width))
                 return false;
     }
     return true;
@@ -268,9 +294,35 @@ bool workload_host_compare(struct workload_state *state, const struct compare_ru
     return true;
 }
 
+/* Computes the expected value of an element that nobody has written, as if it had been. Best effort: without memory it
+ * stays unknown. */
+static void expect_element(const struct workload_state *state, int output, int64_t index, int64_t width)
+{
+    AUTO_FREE uint8_t *pretended = malloc((size_t)state->expected_bytes);
+    const void *got[WORKLOAD_MAX_OUTPUTS];
+    void *inputs[WORKLOAD_MAX_INPUTS], *expected[WORKLOAD_MAX_OUTPUTS];
+    struct error error;
+
+    if (!pretended)
+        return;
+    memset(pretended, COMPARE_POISON_BYTE, (size_t)state->expected_bytes);
+    memset(pretended + state->outputs[output].expected_offset + index * width, 0, (size_t)width);
+    input_addresses(state, inputs);
+    for (int i = 0; i < state->output_count; i++) {
+        got[i] = pretended + state->outputs[i].expected_offset;
+        expected[i] = expected_address(state, i);
+    }
+    if (!cpu_sampled_outputs(state->workload, (const void *const *)inputs, got, COMPARE_POISON_BYTE, expected, &error))
+        return;
+}
+
 void workload_host_element(const struct workload_state *state, int output, int64_t index, double *got, double *expected)
 {
     enum dtype dtype = state->outputs[output].shape.dtype;
+    int64_t width = dtype_bits(dtype) / 8;
+
+    if (is_poison(expected_address(state, output) + index * width, width))
+        expect_element(state, output, index, width);
 
     *got = tensor_load(dtype, output_address(state, output), (size_t)index);
     *expected = tensor_load(dtype, expected_address(state, output), (size_t)index);

@@ -78,6 +78,29 @@ void flow_transitions_add(struct flow_transitions *transitions, const struct met
     }
 }
 
+struct flow_steps flow_steps_new(struct arena *arena, int limit)
+{
+    size_t turns = limit > 1 ? (size_t)limit - 1 : 1;
+
+    return (struct flow_steps){arena_calloc(arena, turns * FLOW_STATES * FLOW_STATES, sizeof(int64_t)), limit};
+}
+
+void flow_steps_add(struct flow_steps *steps, const struct metric_scope *scope)
+{
+    const struct series *series = &scope->set->series[scope->series];
+    const struct trajectory *trajectories = series_trajectories(scope->set, series);
+
+    for (uint32_t i = 0; i < series->trajectory_count; i++) {
+        struct walk walk = walk_start(scope, &trajectories[i], steps->limit);
+        int from;
+        int to;
+        if (!metric_scope_holds(scope, &trajectories[i]) || !walk_next(&walk, &from))
+            continue;
+        for (int turn = 0; walk_next(&walk, &to); turn++, from = to)
+            steps->counts[(turn * FLOW_STATES + from) * FLOW_STATES + to]++;
+    }
+}
+
 size_t flow_reasoning_collect(const struct metric_scope *scope, int first, int last, double *values, size_t count)
 {
     const struct series *series = &scope->set->series[scope->series];

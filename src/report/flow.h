@@ -37,6 +37,20 @@ struct flow_transitions {
 
 void flow_transitions_add(struct flow_transitions *transitions, const struct metric_scope *scope, int limit);
 
+/* The same for each turn by itself: counts[(turn * FLOW_STATES + from) * FLOW_STATES + to], turn below limit - 1. */
+struct flow_steps {
+    int64_t *counts; /* arena */
+    int limit;
+};
+
+struct flow_steps flow_steps_new(struct arena *arena, int limit);
+void flow_steps_add(struct flow_steps *steps, const struct metric_scope *scope);
+
+static inline int64_t flow_steps_at(const struct flow_steps *steps, int turn, int from, int to)
+{
+    return steps->counts[(turn * FLOW_STATES + from) * FLOW_STATES + to];
+}
+
 /* Reasoning tokens of the turns with index in [first, last], unknown ones left out. */
 struct flow_reasoning {
     int64_t turns; /* with a known length */

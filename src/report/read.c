@@ -26,6 +26,12 @@ static bool read_file(struct turn_set *set, struct leaderboard *board, const cha
     return read_json_text(set, board, text, length, path, error);
 }
 
+/* A trajectory's log, from which a run's turns.jsonl derives. */
+static bool is_event_log(const char *path)
+{
+    return strstr(path, "trajectories/") && has_suffix(path, "/events.jsonl");
+}
+
 static bool read_files_below(struct turn_set *set, struct leaderboard *board, const char *folder, const char *suffix,
                              size_t *total, struct error *error)
 {
@@ -35,10 +41,13 @@ static bool read_files_below(struct turn_set *set, struct leaderboard *board, co
 
     if (!file_list(arena, folder, suffix, &paths, &count, error))
         return false;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        if (is_event_log(paths[i]))
+            continue;
         if (!read_file(set, board, file_join(arena, folder, paths[i]), error))
             return false;
-    *total += count;
+        ++*total;
+    }
     return true;
 }
 
@@ -59,6 +68,18 @@ static bool read_trace_set(struct turn_set *set, struct leaderboard *board, cons
     return read_files_below(set, board, file_join(arena, folder, "traces"), ".jsonl", &count, error);
 }
 
+/* A run that `ptxbench run` wrote: its turns are in one file, whatever else it holds. */
+static bool read_run(struct turn_set *set, struct leaderboard *board, const char *folder, struct error *error)
+{
+    AUTO_ARENA *arena = arena_new();
+    const char *turns = file_join(arena, folder, "turns.jsonl");
+
+    if (file_exists(turns))
+        return read_file(set, board, turns, error);
+    (void)error_set(error, ERROR_INPUT, "%s: a run without turns.jsonl", folder);
+    return error_hint(error, "no turn of it is finished, or it was cut off: resume the run, which writes the file");
+}
+
 bool read_path(struct turn_set *set, struct leaderboard *board, const char *path, struct error *error)
 {
     AUTO_ARENA *arena = arena_new();
@@ -71,6 +92,8 @@ bool read_path(struct turn_set *set, struct leaderboard *board, const char *path
         return read_file(set, board, path, error);
     if (file_is_folder(file_join(arena, path, "definitions")))
         return read_trace_set(set, board, path, error);
+    if (file_exists(file_join(arena, path, "run.json")))
+        return read_run(set, board, path, error);
     if (!read_files_below(set, board, path, ".csv", &count, error) ||
         !read_files_below(set, board, path, ".jsonl", &count, error))
         return false;

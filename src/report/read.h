@@ -21,8 +21,9 @@ MUST_CHECK bool read_csv_text(struct turn_set *set, const char *text, size_t len
 MUST_CHECK bool read_json_text(struct turn_set *set, struct leaderboard *board, const char *text, size_t length,
                                const char *file, struct error *error);
 
-/* A file of any of these kinds, or a folder: a FlashInfer-Trace trace set when it has definitions/, else every .csv
- * and .jsonl below it, paper_tables.json and other files left alone. Starts a new source. */
+/* A file of any of these kinds, or a folder: a FlashInfer-Trace trace set when it has definitions/, a run when it has
+ * run.json (its turns.jsonl), else every .csv and .jsonl below it except for trajectories' logs, paper_tables.json and
+ * other files left alone. Starts a new source. */
 MUST_CHECK bool read_path(struct turn_set *set, struct leaderboard *board, const char *path, struct error *error);
 
 #endif

@@ -79,6 +79,7 @@ struct csv_file {
     size_t iso_dates;     /* "2026-01-31" */
     size_t compact_dates; /* "2026-0131" */
     bool warned_dates;
+    bool warned_speedup;
 };
 
 static const char *cell(const struct csv_file *file, const struct csv_row *row, enum column column)
@@ -219,6 +220,12 @@ static bool read_turn(struct csv_file *file, const struct csv_row *row, struct e
         return false;
     if (variant.known)
         turn.variant = variant.value;
+    if (outcome_is_correct(turn.outcome) && !(turn.speedup.known && !(turn.speedup.value <= 0)) &&
+        !file->warned_speedup) {
+        file->warned_speedup = true;
+        turn_set_warn(file->set, file->name, row->line,
+                      "a correct turn without a speed-up: it counts as correct, and is faster than nothing");
+    }
     return turn_set_add(file->set, &turn, file->name, row->line, error);
 }
 
@@ -304,7 +311,8 @@ bool read_csv_text(struct turn_set *set, const char *text, size_t length, const 
 {
     enum { ROWS_AN_ARENA = 2048 };
     struct csv_file into = {.set = set, .name = file};
-    struct csv_reader reader = csv_reader_new(text, length);
+    size_t mark = length >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0; /* as spreadsheets write it */
+    struct csv_reader reader = csv_reader_new(text + mark, length - mark);
     struct csv_row row;
     bool more;
 

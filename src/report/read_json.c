@@ -101,7 +101,10 @@ static bool read_turn_line(struct json_file *file, struct json at, struct arena 
         if (!verdict_from_json(verdict_at, arena, &verdict, error))
             return false;
         take_verdict(verdict, &row);
-    } else if (!outcome || !outcome_parse(outcome, &row.outcome)) {
+    } else if (outcome && !outcome_parse(outcome, &row.outcome)) {
+        (void)json_error(at, error, "\"%.80s\" is no outcome", outcome);
+        return error_hint(error, "docs/metrics.md lists the outcomes");
+    } else if (!outcome) {
         return json_error(at, error, "a turn without a verdict needs an \"outcome\" such as \"extraction\"");
     } else if (outcome_is_correct(row.outcome)) {
         return json_error(at, error, "only a verdict can say that a turn is correct");

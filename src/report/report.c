@@ -177,6 +177,8 @@ static const struct report_table tables[] = {
     {"variants", "correctness and best speed-up per prompt variant", false, report_make_variants},
     {"heatmap", "correctness and best speed-up of each model on each definition", false, report_make_heatmap},
     {"fastp", "Fast_p step functions with the band between prompt variants", false, report_make_fastp},
+    {"fastp_variants", "Fast_p step functions of all turns, and of each prompt variant", false,
+     report_make_fastp_variants},
     {"outcomes_by_turn", "what became of the turns, turn by turn", false, report_make_outcomes_by_turn},
     {"transitions", "from one outcome to the next", false, report_make_transitions},
     {"reasoning", "reasoning lengths, turn by turn", false, report_make_reasoning},

@@ -71,6 +71,7 @@ bool report_make_pass_at_k(const struct report *report, struct table **out, stru
 bool report_make_variants(const struct report *report, struct table **out, struct error *error);
 bool report_make_heatmap(const struct report *report, struct table **out, struct error *error);
 bool report_make_fastp(const struct report *report, struct table **out, struct error *error);
+bool report_make_fastp_variants(const struct report *report, struct table **out, struct error *error);
 bool report_make_outcomes(const struct report *report, struct table **out, struct error *error);
 bool report_make_outcomes_by_turn(const struct report *report, struct table **out, struct error *error);
 bool report_make_transitions(const struct report *report, struct table **out, struct error *error);

@@ -161,52 +161,6 @@ bool report_make_variants(const struct report *report, struct table **out, struc
     return true;
 }
 
-static void put_band(struct table *table, const struct series *series, const struct fastp_band *band, const char *kind)
-{
-    for (size_t i = 0; i < band->count; i++) {
-        put_names(table, series);
-        table_text(table, kind);
-        table_number(table, number_of(band->steps[i].p));
-        table_number(table, number_of(100 * band->steps[i].mean));
-        table_number(table, number_of(100 * band->steps[i].low));
-        table_number(table, number_of(100 * band->steps[i].high));
-        table_number(table, number_of(band->best));
-    }
-}
-
-bool report_make_fastp(const struct report *report, struct table **out, struct error *error)
-{
-    static const struct table_column columns[] = {
-        NAME_COLUMNS,
-        {"kind", "kind", TABLE_TEXT, 0},
-        {"p", "p", TABLE_NUMBER, 4},
-        {"share_percent", "share %", TABLE_NUMBER, 2},
-        {"least_variant_percent", "least variant %", TABLE_NUMBER, 2},
-        {"greatest_variant_percent", "greatest variant %", TABLE_NUMBER, 2},
-        {"best_speedup", "best", TABLE_NUMBER, 3},
-    };
-    int limit = report->options.limits[report->options.limit_count - 1];
-    struct table *table =
-        table_new(report->arena, "fastp",
-                  arena_printf(report->arena,
-                               "Fast_p at %d turns: share of turns that are correct and faster than p, "
-                               "mean over prompt variants",
-                               limit),
-                  columns, ARRAY_LEN(columns));
-
-    (void)error;
-    for (uint32_t s = 0; s < report->set->series_count; s++) {
-        struct metric_scope scope = {.set = report->set, .series = s};
-        for (int target = 0; target < 2; target++) {
-            AUTO_ARENA *arena = arena_new();
-            struct fastp_band band = metric_fastp_band(arena, &scope, limit, target != 0, &report->options.metric);
-            put_band(table, &report->set->series[s], &band, target ? "target" : "all");
-        }
-    }
-    *out = table;
-    return true;
-}
-
 bool report_make_leaderboard(const struct report *report, struct table **out, struct error *error)
 {
     static const struct table_column columns[] = {

@@ -84,12 +84,14 @@ const struct table_cell *table_cell(const struct table *table, size_t row, size_
 const char *table_cell_text(struct arena *arena, const struct table *table, size_t row, size_t column,
                             const char **second);
 
+/* A page of HTML is more than its tables: html.h. */
 #define TABLE_FORMATS(X)                                                                                               \
     X(TABLE_AS_TEXT, "text")                                                                                           \
     X(TABLE_AS_MARKDOWN, "markdown")                                                                                   \
     X(TABLE_AS_CSV, "csv")                                                                                             \
     X(TABLE_AS_JSON, "json")                                                                                           \
-    X(TABLE_AS_LATEX, "latex")
+    X(TABLE_AS_LATEX, "latex")                                                                                         \
+    X(TABLE_AS_HTML, "html")
 
 enum table_format {
 #define X(name, text) name,

@@ -21,7 +21,7 @@ t_status 0 'a right GEMM passes'
 t_json 'v["status"], v["correct"], v["performance"]["speedup"], v["task"]["device"]' \
     "('PASSED', True, None, 'emu:sm_90a')" 'and is not timed'
 t_json 'v["target"]["executed"], v["correctness"]["checks"]' "('yes', 3)" 'its target instructions run, in three calls'
-t_json '0.9 < v["target"]["tensor_share"] < 1.1' True 'and do all the work, by an estimate from a part of the grid'
+t_json 'v["target"]["tensor_share"] > 0.9' True 'and do all the work, by an estimate from a part of the grid'
 t_json '0 < v["correctness"]["elements"] < 8192 * 128' True 'a part of the elements was compared'
 emulate --task mha_with_lse_d128_causal "$good/mha_fwd_causal.cu"
 t_status 0 'a right attention kernel passes'

@@ -10,7 +10,7 @@ t_err_like '^usage: ptxbench COMMAND' 'but the usage on standard error'
 for form in --help -h help; do
     t_run "$PTXBENCH" "$form"
     t_status 0 "$form succeeds"
-    for command in eval compile task emu report doctor; do
+    for command in eval compile task emu run inspect worker report model prompt doctor; do
         t_out_like "^  $command +[a-z]" "$form lists $command with a line of help"
     done
     t_is "$stderr" '' "$form prints nothing on standard error"
@@ -42,7 +42,7 @@ t_run "$PTXBENCH" --nonsense
 t_status 64 'an unknown option is a usage error'
 t_err_like "unknown option '--nonsense'" 'and is named'
 
-for command in eval compile task emu report doctor; do
+for command in eval compile task emu run inspect worker report model prompt doctor; do
     t_run "$PTXBENCH" help "$command"
     t_status 0 "help $command succeeds"
     t_out_like "^Usage: ptxbench $command" "help $command shows its usage"

@@ -1,6 +1,6 @@
 /*
  * Speed of the emulator on our kernels, beside the compiler's: bench_hopper_kernels [repetitions [part of a case's text]]. Prints a Markdown table
- * of medians; user CPU time says more than wall time where the machine is shared. Exit status 1: a limit is passed.
+ * of medians, with the hazard layer and without it (unchecked); user CPU time says more than wall time where the machine is shared. Exit status 1: a limit is passed.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -84,65 +84,60 @@ static double median(double *values, int count)
     return values[count / 2];
 }
 
-static bool run_gemm(const struct bench_case *c, struct emulator *emulator, const struct emulator_module *module,
-                     struct hopper_gemm *gemm, struct arena *arena, struct emulator_report *report, struct error *error)
-{
-    static const uint64_t first[SAMPLE_MAX] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-
-    if (!gemm->a) {
-        *gemm = (struct hopper_gemm){.m = c->m, .n = c->n, .k = c->k, .cluster = 2, .one_tile = c->one_tile};
-        gemm->a = hopper_values(emulator, (size_t)c->m * (size_t)c->k, 1);
-        gemm->b = hopper_values(emulator, (size_t)c->n * (size_t)c->k, 2);
-        gemm->c = emu_memory_allocate(emulator_memory(emulator), (size_t)c->m * (size_t)c->n * sizeof *gemm->c);
-        gemm->sample = c->sample_count ? first : NULL;
-        gemm->sample_count = c->sample_count;
-        return true;
-    }
-    return hopper_gemm_run(emulator, module, gemm, arena, report, error);
-}
-
-static bool run_mha(const struct bench_case *c, struct emulator *emulator, const struct emulator_module *module,
-                    struct hopper_mha *mha, struct arena *arena, struct emulator_report *report, struct error *error)
-{
-    size_t elements = (size_t)c->sequence * (size_t)c->dim;
-
-    if (!mha->q) {
-        *mha = (struct hopper_mha){.heads = 1, .sequence = c->sequence, .dim = c->dim, .causal = c->causal};
-        mha->q = hopper_values(emulator, elements, 1);
-        mha->k = hopper_values(emulator, elements, 2);
-        mha->v = hopper_values(emulator, elements, 3);
-        mha->o = hopper_values(emulator, elements, 4);
-        mha->lse = emu_memory_allocate(emulator_memory(emulator), (size_t)c->sequence * sizeof *mha->lse);
-        return true;
-    }
-    return hopper_mha_run(emulator, module, mha, arena, report, error);
-}
-
-/* One row of the table. The first run prepares the inputs and is not timed. */
-static bool measure(const struct bench_case *c, int repetitions, bool *passed, struct error *error)
-{
-    AUTO_BUFFER ptx = buffer_new(8 << 20);
-    AUTO_ARENA *arena = arena_new();
-    struct times compile = now(RUSAGE_CHILDREN);
-    double wall[REPETITIONS_MAX], user[REPETITIONS_MAX];
+/* A case made ready. */
+struct prepared {
     struct emulator *emulator;
     struct emulator_module *module;
-    struct emulator_report report;
-    struct hopper_gemm gemm = {0};
-    struct hopper_mha mha = {0};
+    struct hopper_launch launch;
+    struct hopper_sample sample;
+    double load_ms;
+};
 
-    if (!hopper_compile(c->kernel, NULL, NULL, &ptx, error))
-        return false;
-    compile = since(compile, RUSAGE_CHILDREN);
+static uint64_t values(const struct prepared *prepared, int rows, int columns, uint64_t seed)
+{
+    return hopper_address(hopper_values(prepared->emulator, (size_t)rows * (size_t)columns, seed));
+}
+
+static bool prepare(const struct bench_case *c, const struct buffer *ptx, struct prepared *out, struct error *error)
+{
+    static const uint64_t first[SAMPLE_MAX] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
     struct times load = now(RUSAGE_SELF);
-    if (!emulator_new("sm_90a", &emulator, error) ||
-        !emulator_load(emulator, c->kernel, ptx.data, ptx.length, &module, error))
+
+    *out = (struct prepared){.sample = {first, c->sample_count}};
+    if (!emulator_new("sm_90a", &out->emulator, error) ||
+        !emulator_load(out->emulator, c->kernel, ptx->data, ptx->length, &out->module, error))
         return false;
-    load = since(load, RUSAGE_SELF);
+    out->load_ms = since(load, RUSAGE_SELF).wall_ms;
+    struct hopper_device device = hopper_emulated(out->emulator);
+    if (c->is_mha) {
+        struct hopper_mha mha = {.heads = 1, .sequence = c->sequence, .dim = c->dim, .causal = c->causal};
+        mha.q = values(out, c->sequence, c->dim, 1);
+        mha.k = values(out, c->sequence, c->dim, 2);
+        mha.v = values(out, c->sequence, c->dim, 3);
+        mha.o = values(out, c->sequence, c->dim, 4);
+        mha.lse = values(out, c->sequence, 2, 5);
+        return hopper_mha_launch(&device, &mha, &out->launch, error);
+    }
+    struct hopper_gemm gemm = {.m = c->m, .n = c->n, .k = c->k, .cluster = 2, .one_tile = c->one_tile};
+    gemm.a = values(out, c->m, c->k, 1);
+    gemm.b = values(out, c->n, c->k, 2);
+    gemm.c = values(out, c->m, c->n, 3);
+    return hopper_gemm_launch(&device, &gemm, &out->launch, error);
+}
+
+/* Medians of `repetitions` runs behind one that is not timed. */
+static bool time_runs(const struct prepared *prepared, bool unchecked, int repetitions, struct times *out,
+                      struct emulator_report *report, struct error *error)
+{
+    double wall[REPETITIONS_MAX], user[REPETITIONS_MAX];
+    struct emulator_schedule schedule = {.unchecked = unchecked};
+
+    emulator_set_schedule(prepared->emulator, &schedule);
     for (int i = -1; i < repetitions; i++) {
+        AUTO_ARENA *arena = arena_new();
         struct times start = now(RUSAGE_SELF);
-        if (!(c->is_mha ? run_mha(c, emulator, module, &mha, arena, &report, error)
-                        : run_gemm(c, emulator, module, &gemm, arena, &report, error)))
+        if (!hopper_launch_run(prepared->emulator, prepared->module, &prepared->launch,
+                               prepared->sample.count ? &prepared->sample : NULL, arena, report, error))
             return false;
         start = since(start, RUSAGE_SELF);
         if (i >= 0) {
@@ -150,16 +145,33 @@ static bool measure(const struct bench_case *c, int repetitions, bool *passed, s
             user[i] = start.user_ms;
         }
     }
-    double wall_ms = median(wall, repetitions), user_ms = median(user, repetitions);
+    *out = (struct times){median(wall, repetitions), median(user, repetitions)};
+    return true;
+}
+
+/* One row of the table. */
+static bool measure(const struct bench_case *c, int repetitions, bool *passed, struct error *error)
+{
+    AUTO_BUFFER ptx = buffer_new(8 << 20);
+    struct times compile = now(RUSAGE_CHILDREN), checked, unchecked;
+    struct emulator_report report;
+    struct prepared prepared;
     struct rusage usage;
+
+    if (!hopper_compile(c->kernel, NULL, NULL, &ptx, error))
+        return false;
+    compile = since(compile, RUSAGE_CHILDREN);
+    if (!prepare(c, &ptx, &prepared, error) || !time_runs(&prepared, true, repetitions, &unchecked, &report, error) ||
+        !time_runs(&prepared, false, repetitions, &checked, &report, error))
+        return false;
     (void)getrusage(RUSAGE_SELF, &usage);
-    printf("| %s | %" PRIu64 " | %.2f M | %.1f | %.1f | %.0f | %.1f | %.1f | %ld |\n", c->text, report.clusters_run,
-           (double)report.warp_instructions * 1e-6, wall_ms, user_ms, c->limit_ms, compile.wall_ms * 1e-3, load.wall_ms,
-           usage.ru_maxrss / 1024);
+    printf("| %s | %" PRIu64 " | %.2f M | %.1f | %.1f | %.1f | %.0f | %.1f | %.1f | %ld |\n", c->text,
+           report.clusters_run, (double)report.warp_instructions * 1e-6, checked.wall_ms, checked.user_ms,
+           unchecked.user_ms, c->limit_ms, compile.wall_ms * 1e-3, prepared.load_ms, usage.ru_maxrss / 1024);
     (void)fflush(stdout);
-    *passed = *passed && report.outcome == EMULATOR_COMPLETED && (c->limit_ms == 0 || user_ms <= c->limit_ms);
-    emulator_unload(emulator, module);
-    emulator_free(emulator);
+    *passed = *passed && report.outcome == EMULATOR_COMPLETED && (c->limit_ms == 0 || checked.user_ms <= c->limit_ms);
+    emulator_unload(prepared.emulator, prepared.module);
+    emulator_free(prepared.emulator);
     return true;
 }
 
@@ -173,9 +185,9 @@ int main(int argc, char **argv)
         return 64;
     }
     printf("Medians of %d. Limits are of user CPU time; 0: none.\n\n", repetitions);
-    printf(
-        "| case | clusters | warp instructions | wall ms | user ms | limit ms | nvcc -ptx s | parse ms | peak MiB |\n"
-        "|---|---|---|---|---|---|---|---|---|\n");
+    printf("| case | clusters | warp instructions | wall ms | user ms | user ms unchecked | limit ms | nvcc -ptx s | "
+           "parse ms "
+           "| peak MiB |\n|---|---|---|---|---|---|---|---|---|---|\n");
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
         struct error error = {0};
         if (argc > 2 && !strstr(CASES[i].text, argv[2]))

@@ -9,10 +9,10 @@
 
 enum { COMPILE_SECONDS = 120, OUTPUT_MAX = 65536 };
 
-static bool run_nvcc(const char *source, const char *output, struct error *error)
+static bool run_nvcc(const char *source, const char *kind, const char *output, struct error *error)
 {
     const char *argv[] = {NVCC,
-                          "-ptx",
+                          kind,
                           "-O3",
                           "-std=c++17",
                           "-lineinfo",
@@ -34,7 +34,7 @@ static bool run_nvcc(const char *source, const char *output, struct error *error
     return end.exit_status == 0 || error_set(error, ERROR_TOOL, "nvcc failed: %s", errors.data);
 }
 
-bool nvcc_ptx(const char *source, struct buffer *ptx, struct error *error)
+bool nvcc_compile(const char *source, const char *kind, struct buffer *out, struct error *error)
 {
     char output[] = "/tmp/ptxbench-nvcc-XXXXXX";
     AUTO_FREE char *text = NULL;
@@ -44,7 +44,12 @@ bool nvcc_ptx(const char *source, struct buffer *ptx, struct error *error)
     if (descriptor < 0)
         return error_set(error, ERROR_SYSTEM, "no temporary file");
     (void)close(descriptor);
-    bool ok = run_nvcc(source, output, error) && file_read(output, ptx->limit, &text, &length, error);
+    bool ok = run_nvcc(source, kind, output, error) && file_read(output, out->limit, &text, &length, error);
     (void)unlink(output);
-    return ok && (buffer_append(ptx, text, length) || error_set(error, ERROR_MEMORY, "out of memory"));
+    return ok && (buffer_append(out, text, length) || error_set(error, ERROR_MEMORY, "out of memory"));
+}
+
+bool nvcc_ptx(const char *source, struct buffer *ptx, struct error *error)
+{
+    return nvcc_compile(source, "-ptx", ptx, error);
 }

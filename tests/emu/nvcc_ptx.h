@@ -10,4 +10,7 @@
 /* Appends the PTX for sm_90a of the file `source` to `ptx`. ERROR_TOOL with the compiler's output when it fails. */
 bool nvcc_ptx(const char *source, struct buffer *ptx, struct error *error);
 
+/* Likewise with another kind of output: "-ptx", "-cubin". */
+bool nvcc_compile(const char *source, const char *kind, struct buffer *out, struct error *error);
+
 #endif

@@ -16,6 +16,7 @@ static const struct emulator_schedule schedules[] = {
     {.completion = 0, .reverse_warps = true},
     {.completion = 1, .reverse_warps = true},
     {.completion = 2, .reverse_warps = true, .seed = 3},
+    {.completion = 1, .quantum = 64, .shared_shift = 1024},
 };
 
 /* An emulator with one kernel loaded. */
@@ -98,14 +99,15 @@ static void check_gemm(struct fixture *f, int m, int n, int k, int cluster)
 
     cpu_gemm(a, b, expected, m, n, k);
     for (size_t s = 0; s < ARRAY_LEN(schedules); s++) {
-        struct hopper_gemm gemm = {.m = m, .n = n, .k = k, .cluster = cluster, .a = a, .b = b, .c = c};
+        struct hopper_gemm gemm = {.m = m, .n = n, .k = k, .cluster = cluster};
+        gemm.a = hopper_address(a), gemm.b = hopper_address(b), gemm.c = hopper_address(c);
         struct emulator_report report;
         struct error error = {0};
         char what[128];
 
         memset(c, 0xff, elements * sizeof *c);
         emulator_set_schedule(f->emulator, &schedules[s]);
-        bool ok = hopper_gemm_run(f->emulator, f->module, &gemm, f->arena, &report, &error);
+        bool ok = hopper_gemm_run(f->emulator, f->module, &gemm, NULL, f->arena, &report, &error);
         check_report(f, ok, &report, &error);
         (void)snprintf(what, sizeof what, "gemm %dx%dx%d, cluster of %d, schedule %zu", m, n, k, cluster, s);
         compare_bf16(c, expected, elements, what);
@@ -140,36 +142,39 @@ static void check_mha(struct fixture *f, int heads, int sequence, int dim, bool 
 {
     struct cpu_attention shape = {.batch = 1, .heads = heads, .length = sequence, .dim = dim, .causal = causal};
     size_t rows = (size_t)heads * (size_t)sequence, elements = rows * (size_t)dim;
+    uint16_t *q = hopper_values(f->emulator, elements, 1), *k = hopper_values(f->emulator, elements, 2);
+    uint16_t *v = hopper_values(f->emulator, elements, 3), *o = hopper_values(f->emulator, elements, 4);
+    float *logs = (float *)(void *)hopper_values(f->emulator, rows * 2, 5);
     struct hopper_mha mha = {
         .heads = heads,
         .sequence = sequence,
         .dim = dim,
         .causal = causal,
-        .q = hopper_values(f->emulator, elements, 1),
-        .k = hopper_values(f->emulator, elements, 2),
-        .v = hopper_values(f->emulator, elements, 3),
-        .o = hopper_values(f->emulator, elements, 4),
-        .lse = (float *)(void *)hopper_values(f->emulator, rows * 2, 5),
+        .q = hopper_address(q),
+        .k = hopper_address(k),
+        .v = hopper_address(v),
+        .o = hopper_address(o),
+        .lse = hopper_address(logs),
     };
     uint16_t *expected = malloc(elements * sizeof *expected);
     float *lse = malloc(rows * sizeof *lse);
 
-    cpu_mha_forward(&shape, mha.q, mha.k, mha.v, expected, lse);
+    cpu_mha_forward(&shape, q, k, v, expected, lse);
     for (size_t s = 0; s < ARRAY_LEN(schedules); s++) {
         struct emulator_report report;
         struct error error = {0};
         char what[128];
 
-        memset(mha.o, 0xff, elements * sizeof *mha.o);
-        memset(mha.lse, 0xff, rows * sizeof *mha.lse);
+        memset(o, 0xff, elements * sizeof *o);
+        memset(logs, 0xff, rows * sizeof *logs);
         emulator_set_schedule(f->emulator, &schedules[s]);
         bool ok = hopper_mha_run(f->emulator, f->module, &mha, f->arena, &report, &error);
         check_report(f, ok, &report, &error);
         (void)snprintf(what, sizeof what, "mha H%d S%d D%d causal %d, schedule %zu", heads, sequence, dim, causal, s);
-        compare_bf16(mha.o, expected, elements, what);
+        compare_bf16(o, expected, elements, what);
         for (size_t i = 0; i < rows; i++)
-            if (!is_close(mha.lse[i], lse[i]))
-                fail_msg("%s: lse %zu is %g, expected %g", what, i, (double)mha.lse[i], (double)lse[i]);
+            if (!is_close(logs[i], lse[i]))
+                fail_msg("%s: lse %zu is %g, expected %g", what, i, (double)logs[i], (double)lse[i]);
     }
     free(expected);
     free(lse);

@@ -1,150 +1,136 @@
 /*
- * Defects put into our GEMM one at a time: what the emulator says about each. Those that a fast machine forgives are
- * right when copies and products land at once, and wrong when they land late.
+ * The score of the emulator: how many of the defects of mutants/ it notices, and how many it names with the right cause
+ * and line. The counts of wrong elements of the layout mutants are held to tests/data/mutants/sm_90a.json.
+ *
+ * test_hopper_mutants --write FILE: writes the counts, and keeps what FILE knows of a GPU.
+ * test_hopper_mutants --only TEXT: the mutants whose name contains TEXT.
  */
 #include "../unit/emu/emu_test.h"
 
-#include <math.h>
 #include <stdlib.h>
 
-#include "hopper_kernels.h"
-#include "reference/cpu_reference.h"
-#include "trace/convert.h"
+#include "base/attributes.h"
+#include "base/json.h"
+#include "mutants/mutant_counts.h"
+#include "mutants/mutant_emulate.h"
 
-enum { SEEDS = 8, M = 256, N = 256, K = 640 }; /* ten steps: every stage is used more than once */
+enum { CAUGHT_PERCENT = 95, NAMED_PERCENT = 85, MUTANTS_MIN = 40 };
+#define COUNTS SOURCE_ROOT "/tests/data/mutants/sm_90a.json"
 
-struct mutant {
-    const char *replace, *with;
-    /* Under "as soon as possible" and "as late as possible": a part of the findings, or NULL for a run without any. */
-    const char *soon, *late;
-    bool wrong_soon, wrong_late, wrong_random; /* the result, when the kernel completes; random: for one of SEEDS */
+static const char *only = "";
+static const char *write_path;
+
+struct score {
+    size_t total, caught, named;
 };
 
-static const struct mutant mutants[] = {
-    {"barrier_expect_bytes(full, STAGE_BYTES)", "barrier_expect_bytes(full, STAGE_BYTES + 128)",
-     "tx-count 128 bytes outstanding", "tx-count 128 bytes outstanding", false, false, false},
-    {"barrier_expect_bytes(full, STAGE_BYTES)", "barrier_expect_bytes(full, STAGE_BYTES - 128)",
-     "tx-count -128: 128 bytes landed that no expect_tx announced", "tx-count -128", false, false, false},
-    {"barrier_init(&shared.full[stage], 1)", "barrier_init(&shared.full[stage], 2)", "pending arrivals 1 of 2",
-     "pending arrivals 1 of 2", false, false, false},
-    {"CONSUMER_WARPS * CLUSTER);\n        }", "CONSUMER_WARPS * CLUSTER + 1);\n        }", "pending arrivals 1 of 17",
-     "pending arrivals 1 of 17", false, false, false},
-    {"barrier_wait(&shared.empty[ring.stage], ring.parity ^ 1)", "barrier_wait(&shared.empty[ring.stage], ring.parity)",
-     "waits for the phase of parity 0 of mbarrier", "pending arrivals 16 of 16", false, false, false},
-    {"barrier_init(&shared.empty[stage], CONSUMER_WARPS * CLUSTER)", "", "is not initialised", "is not initialised",
-     false, false, false},
-    /* Reads accumulators that are in flight. */
-    {"wgmma_wait<0>();", "wgmma_wait<1>();", NULL, NULL, false, true, true},
-    /* Releases a stage that a product in flight still reads: only some orders of events overwrite it. */
-    {"wgmma_wait<1>();\n            if (previous >= 0) {\n                release(shared, previous);\n            }",
-     "if (k + 1 < problem.k_blocks) { release(shared, ring.stage); }\nwgmma_wait<1>();", NULL, NULL, false, false,
-     true},
-    /* The result leaves through a buffer that the previous store still reads. */
-    {"tma_store_wait_read<1>();", "", NULL, NULL, false, true, true},
-    /* 64-byte swizzle against tiles in 128-byte swizzle. */
-    {"swizzle_128 = 1", "swizzle_128 = 2", NULL, NULL, true, true, true},
-};
-
-/* One run: the findings as text, and whether the result is right. */
-struct outcome {
-    enum emulator_outcome end;
-    char findings[4096];
-    bool wrong;
-};
-
-static bool is_wrong(const uint16_t *got, const uint16_t *expected)
+static bool emulate(const struct mutant *mutant, const struct mutant_work *work, struct mutant_outcome *outcome,
+                    struct error *error)
 {
-    for (size_t i = 0; i < (size_t)M * N; i++) {
-        float value = bfloat16_to_float(got[i]), reference = bfloat16_to_float(expected[i]);
-        if (!(fabsf(value - reference) <= 1e-2f + 1e-2f * fabsf(reference)))
-            return true;
-    }
-    return false;
-}
-
-static void run(struct emulator *emulator, const struct emulator_module *module, struct hopper_gemm *gemm,
-                const uint16_t *expected, uint32_t completion, uint64_t seed, struct outcome *outcome)
-{
-    struct emulator_schedule schedule = {.completion = completion, .seed = seed};
-    const struct emu_findings *findings = emulator_findings(emulator);
-    struct emulator_report report;
-    struct error error = {0};
-    AUTO_ARENA *arena = arena_new();
-    size_t length = 0;
-
-    emu_findings_clear(emulator_findings(emulator));
-    emulator_set_schedule(emulator, &schedule);
-    memset(gemm->c, 0xff, (size_t)M * N * sizeof *gemm->c);
-    if (!hopper_gemm_run(emulator, module, gemm, arena, &report, &error))
-        fail_msg("%s", error.message);
-    outcome->end = report.outcome;
-    outcome->wrong = is_wrong(gemm->c, expected);
-    outcome->findings[0] = 0;
-    for (size_t i = 0; i < emu_findings_count(findings) && length < sizeof outcome->findings; i++)
-        length +=
-            (size_t)snprintf(outcome->findings + length, sizeof outcome->findings - length, "%s: %s\n",
-                             emu_code_text(emu_findings_at(findings, i)->code), emu_findings_at(findings, i)->message);
-}
-
-static void check(size_t index, const char *schedule, const struct outcome *got, const char *finding, bool wrong)
-{
-    bool found = finding ? strstr(got->findings, finding) != NULL : !got->findings[0];
-
-    if (!found || (got->end == EMULATOR_COMPLETED && got->wrong != wrong))
-        fail_msg("mutant %zu, %s: outcome %d, result %s, findings: %s", index, schedule, (int)got->end,
-                 got->wrong ? "wrong" : "right", got->findings);
-}
-
-static void check_mutant(size_t index)
-{
-    const struct mutant *mutant = &mutants[index];
+    AUTO_BUFFER source = buffer_new(1 << 20);
     AUTO_BUFFER ptx = buffer_new(8 << 20);
-    struct emulator *emulator;
-    struct emulator_module *module;
+
+    return mutant_source(mutant->kernel, mutant, &source, error) &&
+           mutant_compile(&source, mutant->kernel, "-ptx", &ptx, error) &&
+           mutant_emulate(mutant, &source, &ptx, work, outcome, error);
+}
+
+/* Layouts do not depend on the order of events. */
+static void check_counts(const struct mutant *mutant, const struct mutant_outcome *outcome, json_object *counts)
+{
+    if (!outcome->completed || outcome->eager_wrong != outcome->late_wrong)
+        fail_msg("%s: %zu wrong elements at once, %zu late, %s", mutant->name, outcome->eager_wrong,
+                 outcome->late_wrong, outcome->completed ? "completed" : "not completed");
     struct error error = {0};
-    struct outcome outcome;
-
-    if (!hopper_compile("gemm_wgmma", mutant->replace, mutant->with, &ptx, &error) ||
-        !emulator_new("sm_90a", &emulator, &error) ||
-        !emulator_load(emulator, "gemm", ptx.data, ptx.length, &module, &error))
-        fail_msg("mutant %zu: %s", index, error.message);
-    uint16_t *expected = malloc((size_t)M * N * sizeof *expected);
-    struct hopper_gemm gemm = {.m = M,
-                               .n = N,
-                               .k = K,
-                               .cluster = 2,
-                               .a = hopper_values(emulator, (size_t)M * K, 1),
-                               .b = hopper_values(emulator, (size_t)N * K, 2),
-                               .c = hopper_values(emulator, (size_t)M * N, 3)};
-
-    cpu_gemm(gemm.a, gemm.b, expected, M, N, K);
-    run(emulator, module, &gemm, expected, 0, 0, &outcome);
-    check(index, "soon", &outcome, mutant->soon, mutant->wrong_soon);
-    run(emulator, module, &gemm, expected, 1, 0, &outcome);
-    check(index, "late", &outcome, mutant->late, mutant->wrong_late);
-    bool wrong = false;
-    for (uint64_t seed = 1; seed <= SEEDS && !wrong; seed++) {
-        run(emulator, module, &gemm, expected, 2, seed, &outcome);
-        wrong = outcome.end == EMULATOR_COMPLETED && outcome.wrong;
-    }
-    if (wrong != mutant->wrong_random)
-        fail_msg("mutant %zu, random: outcome %d, result %s, findings: %s", index, (int)outcome.end,
-                 outcome.wrong ? "wrong" : "right", outcome.findings);
-    free(expected);
-    emulator_unload(emulator, module);
-    emulator_free(emulator);
+    if (write_path)
+        mutant_counts_set_emulator(counts, mutant, outcome->eager_wrong);
+    else if (!mutant_counts_check(counts, mutant, outcome->eager_wrong, &error))
+        fail_msg("%s", error.message);
 }
 
-static void every_defect_shows(void **state)
+static void print_outcome(const struct mutant *mutant, const struct mutant_outcome *outcome)
 {
+    const char *verdict = outcome->named ? "named" : outcome->found || outcome->wrong ? "caught" : "MISSED";
+
+    printf("%-7s %-55s wrong %6zu/%6zu  %.200s\n", verdict, mutant->name, outcome->eager_wrong, outcome->late_wrong,
+           outcome->root);
+    (void)fflush(stdout);
+}
+
+static void check_mutant(const struct mutant *mutant, const struct mutant_work *work, json_object *counts,
+                         struct score *score)
+{
+    struct mutant_outcome outcome;
+    struct error error = {0};
+
+    if (!emulate(mutant, work, &outcome, &error))
+        fail_msg("%s: %s", mutant->name, error.message);
+    print_outcome(mutant, &outcome);
+    score->total++;
+    score->caught += outcome.found || outcome.wrong;
+    score->named += outcome.named;
+    if (mutant->layout)
+        check_counts(mutant, &outcome, counts);
+}
+
+static void every_defect_is_named(void **state)
+{
+    struct mutant_work work[2];
+    struct score score = {0};
+    struct error error = {0};
+    AUTO_JSON_OBJECT *counts = mutant_counts_read(write_path ? write_path : COUNTS, &error);
+
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(mutants); i++)
-        check_mutant(i);
+    if (!counts || !mutant_work_new(MUTANT_GEMM, &work[MUTANT_GEMM], &error) ||
+        !mutant_work_new(MUTANT_MHA, &work[MUTANT_MHA], &error))
+        fail_msg("%s", error.message);
+    for (size_t i = 0; i < mutant_count; i++)
+        if (strstr(mutants[i].name, only))
+            check_mutant(&mutants[i], &work[mutants[i].kernel], counts, &score);
+    printf("mutants: %zu, noticed %zu (%.1f %%), named with cause and line %zu (%.1f %%)\n", score.total, score.caught,
+           100.0 * (double)score.caught / (double)score.total, score.named,
+           100.0 * (double)score.named / (double)score.total);
+    mutant_work_free(&work[MUTANT_GEMM]);
+    mutant_work_free(&work[MUTANT_MHA]);
+    if (write_path && !json_write_file(counts, write_path, &error))
+        fail_msg("%s", error.message);
+    if (*only)
+        return;
+    assert_true(score.total >= MUTANTS_MIN);
+    assert_true(score.caught * 100 >= score.total * CAUGHT_PERCENT);
+    assert_true(score.named * 100 >= score.total * NAMED_PERCENT);
 }
 
-int main(void)
+/* The kernels without a defect, in the same harness: nothing is found. */
+static void the_kernels_are_clean(void **state)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_defect_shows)};
+    static const struct mutant clean[] = {{.name = "gemm", .kernel = MUTANT_GEMM, .code = "", .line = ""},
+                                          {.name = "mha", .kernel = MUTANT_MHA, .code = "", .line = ""}};
 
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(clean); i++) {
+        struct mutant_work work;
+        struct mutant_outcome outcome;
+        struct error error = {0};
+
+        if (!mutant_work_new(clean[i].kernel, &work, &error) || !emulate(&clean[i], &work, &outcome, &error))
+            fail_msg("%s: %s", clean[i].name, error.message);
+        mutant_work_free(&work);
+        if (outcome.root[0] || outcome.wrong)
+            fail_msg("%s: %zu wrong, %s", clean[i].name, outcome.eager_wrong, outcome.root);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_kernels_are_clean),
+                                       cmocka_unit_test(every_defect_is_named)};
+
+    for (int i = 1; i + 1 < argc; i += 2) {
+        if (!strcmp(argv[i], "--only"))
+            only = argv[i + 1];
+        else if (!strcmp(argv[i], "--write"))
+            write_path = argv[i + 1];
+    }
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

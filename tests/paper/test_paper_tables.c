@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
-#include "report/paper_tables.h"
+#include "report/paper_figures.h"
 #include "report/read.h"
 
 #define assert_near(value, expected, tolerance) assert_true(fabs((value) - (expected)) <= (tolerance))
@@ -197,13 +197,103 @@ static void test_the_whole(void **state)
     assert_int_equal(fixture->set->warning_count, 0);
 }
 
+static bool has_text(const struct drawing *drawing, const char *text)
+{
+    for (size_t i = 0; i < drawing->texts.count; i++)
+        if (!strcmp(drawing->texts.items[i].text, text))
+            return true;
+    return false;
+}
+
+/* The published value at 8 turns of each cell of a table stands in the figure that is drawn from the same runs. */
+static int check_figure(const struct fixture *fixture, const struct drawing *drawing, const char *table,
+                        const char *gpu, bool target)
+{
+    int values = 0;
+
+    for (size_t i = 0; i < fixture->paper.cell_count; i++) {
+        const struct paper_cell *cell = &fixture->paper.cells[i];
+        const struct number *published = target ? cell->published.target : cell->published.all;
+        char text[32];
+        if (strcmp(cell->table, table) != 0 || (gpu && strcmp(cell->gpu, gpu) != 0) || !(published[2].value > 0))
+            continue;
+        (void)snprintf(text, sizeof text, cell->speedup ? "%.3f" : "%.1f", published[2].value);
+        if (!has_text(drawing, text))
+            fail_msg("%s: no %s for %s %s", drawing->id, text, cell->row, cell->column);
+        values++;
+    }
+    return values;
+}
+
+/* Section 5.2 of the paper: on GEMM, s1 is right three times at turn 0 and at least once at six of the seven later turns;
+ * the base model never is. So there is one line of correct turns in the figure, with seven boxes. */
+static void check_transitions(const struct drawing *drawing)
+{
+    int lines = 0;
+    int boxes = 0;
+
+    for (size_t i = 0; i < drawing->texts.count; i++) {
+        const struct drawing_text *name = &drawing->texts.items[i];
+        const struct drawing_text *first = NULL;
+        if (strncmp(name->text, "correct", strlen("correct")) != 0)
+            continue;
+        lines++;
+        for (size_t j = 0; j < drawing->texts.count; j++) {
+            const struct drawing_text *box = &drawing->texts.items[j];
+            if (j == i || fabs(box->at.y - name->at.y) > 1)
+                continue;
+            first = !first || box->at.x < first->at.x ? box : first;
+            boxes++;
+        }
+        assert_non_null(first);
+        assert_string_equal(first->text, "3");
+    }
+    assert_int_equal(lines, 1);
+    assert_int_equal(boxes, 7);
+}
+
+static void check_overlaps(const struct figures *figures)
+{
+    for (size_t i = 0; i < figures->count; i++)
+        if (drawing_overlap(figures->items[i]))
+            fail_msg("%s", drawing_overlap(figures->items[i]));
+}
+
+static void test_figures(void **state)
+{
+    static const char *const ids[] = {
+        "figure02_fastp",    "figure13_fastp_h100", "figure14_fastp_b200",  "figure05_heatmap", "figure06_heatmap",
+        "figure07_outcomes", "figure07_reasoning",  "figure09_transitions", "figure10_fastp",   "figure15_reasoning"};
+    static const struct metric_options options = {.keep_infrastructure = true, .resamples = -1};
+    const struct report_options whole = {.limits = {1, 4, 8}, .limit_count = 3, .metric = options};
+    const struct fixture *fixture = *state;
+    struct figures figures;
+    struct figures all;
+    struct error error;
+
+    if (!paper_figures(&fixture->paper, &options, fixture->arena, &figures, &error))
+        fail_msg("%s", error.message);
+    assert_int_equal(figures.count, ARRAY_LEN(ids));
+    for (size_t i = 0; i < ARRAY_LEN(ids); i++)
+        assert_string_equal(figures.items[i]->id, ids[i]);
+    check_overlaps(&figures);
+    assert_int_equal(check_figure(fixture, figures.items[0], "7", NULL, true), 25);
+    assert_int_equal(check_figure(fixture, figures.items[1], "7", "Hopper", false), 15);
+    assert_int_equal(check_figure(fixture, figures.items[2], "7", "Blackwell", false), 16);
+    assert_int_equal(check_figure(fixture, figures.items[3], "8", NULL, false), 26);
+    assert_int_equal(check_figure(fixture, figures.items[3], "9", NULL, false), 26);
+    check_transitions(figures.items[7]);
+    all = figures_of_report(report_new(fixture->arena, fixture->set, NULL, &whole), fixture->arena);
+    check_overlaps(&all);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_whole),      cmocka_unit_test(test_table_1),
         cmocka_unit_test(test_table_3),        cmocka_unit_test(test_table_7),
         cmocka_unit_test(test_tables_8_and_9), cmocka_unit_test(test_explained_differences),
-        cmocka_unit_test(test_aggregates),
+        cmocka_unit_test(test_aggregates),     cmocka_unit_test(test_figures),
     };
 
     if (!file_exists(data_folder())) {

@@ -23,8 +23,8 @@ struct run {
     enum emulator_outcome outcome;
     struct emulator_report report; /* its arena is gone */
     uint64_t opcode_warps[PTX_OP_COUNT];
-    char findings[4096]; /* "code: message\n" each */
-    size_t finding_count;
+    char findings[4096];  /* "code: message\n" each */
+    size_t finding_count; /* without notes */
 };
 
 static inline uint32_t or_one(uint32_t value)
@@ -37,10 +37,11 @@ static inline void run_collect(struct run *run, struct emulator *emulator)
     const struct emu_findings *findings = emulator_findings(emulator);
     size_t length = 0;
 
-    run->finding_count = emu_findings_count(findings);
+    run->finding_count = 0;
     run->findings[0] = 0;
-    for (size_t i = 0; i < run->finding_count && length < sizeof run->findings; i++) {
+    for (size_t i = 0; i < emu_findings_count(findings) && length < sizeof run->findings; i++) {
         const struct emu_finding *finding = emu_findings_at(findings, i);
+        run->finding_count += emu_code_class(finding->code) != EMU_NOTE;
         length += (size_t)snprintf(run->findings + length, sizeof run->findings - length, "%s: %s\n",
                                    emu_code_text(finding->code), finding->message);
     }

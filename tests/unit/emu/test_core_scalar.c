@@ -185,9 +185,11 @@ static uint64_t prmt_by_bytes(uint32_t a, uint32_t b, uint32_t c)
     X(setp_f32_ne, "setp.ne.f32 %p0, %r1, %r2;", 'p', f32(a) < f32(b) || f32(a) > f32(b))                              \
     X(setp_num, "setp.num.f64 %p0, %rd1, %rd2;", 'p', f64(a) == f64(a) && f64(b) == f64(b))                            \
     X(set_u32, "set.lt.u32.s32 %r0, %r1, %r2;", 'r', S32(a) < S32(b) ? UINT32_MAX : 0)                                 \
-    X(set_f16, "set.gt.f16x2.f16x2 %r0, 0x3c004000, 0x40003c00; set.gt.bf16.bf16 %h1, 0x4000, 0x3f80; "                \
+    X(set_f16,                                                                                                         \
+      "set.gt.f16x2.f16x2 %r0, 0x3c004000, 0x40003c00; set.gt.bf16.bf16 %h1, 0x4000, 0x3f80; "                         \
       "cvt.u32.u16 %r4, %h1; shl.b32 %r4, %r4, 16; or.b32 %r0, %r0, %r4; set.le.u32.f16x2 %r4, 0x3c004000, "           \
-      "0x40003c00; and.b32 %r4, %r4, 0x80000000; or.b32 %r0, %r0, %r4;", 'r', 0xbf803c00)                              \
+      "0x40003c00; and.b32 %r4, %r4, 0x80000000; or.b32 %r0, %r0, %r4;",                                               \
+      'r', 0xbf803c00)                                                                                                 \
     X(selp, "setp.lt.u64 %p1, %rd1, %rd2; selp.b64 %rd0, %rd1, %rd3, %p1;", 'd', a < b ? a : c)                        \
     X(slct, "slct.s32.s32 %r0, %r1, %r2, %r3;", 'r', S32(c) >= 0 ? U32(a) : U32(b))                                    \
     X(logic, "setp.ne.b32 %p1, %r1, 0; setp.gt.s32 %p2, %r2, 5; xor.pred %p0, %p1, %p2;", 'p',                         \

@@ -78,20 +78,20 @@ static void copies_between_ctas(void **state)
 
     (void)state;
     for (int s = 0; s < RUN_SCHEDULES; s++) {
-        struct run run = {.variables = VARIABLES,
-                          .grid = 2,
-                          .cluster = 2,
-                          .block = 32,
-                          .schedule = run_schedules[s],
-                          .parameters = {RUN_ADDRESS(to), RUN_ADDRESS(to)},
-                          .body = ".reg .b32 %q<2>; mov.u32 %q0, 5; mov.u32 %q1, 6; st.shared.v4.u32 [tile], {%q0, "
-                                  "%q1, %q0, %q1};\n" BEGIN "setp.eq.u32 %p3, %r8, 1; @%p3 bra RECEIVES;\n"
-                                  "mapa.shared::cluster.u32 %r5, %r9, 1; mapa.shared::cluster.u32 %r6, %r2, 1;\n"
-                                  "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add."
-                                  "u32 [%r5], [%r9], 16, [%r6];\n"
-                                  "bra END;\nRECEIVES: " EXPECT(16) WAIT
-                          "ld.shared.v4.u32 {%r3, %r4, %r5, %r6}, [tile];\n"
-                          "st.global.v4.u32 [%rd1], {%r3, %r4, %r5, %r6};" END};
+        struct run run = {
+            .variables = VARIABLES,
+            .grid = 2,
+            .cluster = 2,
+            .block = 32,
+            .schedule = run_schedules[s],
+            .parameters = {RUN_ADDRESS(to), RUN_ADDRESS(to)},
+            .body = ".reg .b32 %q<2>; mov.u32 %q0, 5; mov.u32 %q1, 6; st.shared.v4.u32 [tile], {%q0, "
+                    "%q1, %q0, %q1}; fence.proxy.async;\n" BEGIN "setp.eq.u32 %p3, %r8, 1; @%p3 bra RECEIVES;\n"
+                    "mapa.shared::cluster.u32 %r5, %r9, 1; mapa.shared::cluster.u32 %r6, %r2, 1;\n"
+                    "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add."
+                    "u32 [%r5], [%r9], 16, [%r6];\n"
+                    "bra END;\nRECEIVES: " EXPECT(16) WAIT "ld.shared.v4.u32 {%r3, %r4, %r5, %r6}, [tile];\n"
+                                                           "st.global.v4.u32 [%rd1], {%r3, %r4, %r5, %r6};" END};
         memset(to, 0, 64);
         run_snippet(emulator, &run);
         run_check_clean(&run);
@@ -282,13 +282,16 @@ static void late_stores_show_early_reuse(void **state)
             char body[2048];
             (void)snprintf(
                 body, sizeof body,
-                "%smov.u32 %%r3, 7; st.shared.v4.u32 [tile], {%%r3, %%r3, %%r3, %%r3};\n"
+                "%smov.u32 %%r3, 7; st.shared.v4.u32 [tile], {%%r3, %%r3, %%r3, %%r3}; fence.proxy.async;\n"
                 "cp.async.bulk.global.shared::cta.bulk_group [%%rd1], [%%r9], 16; cp.async.bulk.commit_group;\n"
                 "%smov.u32 %%r3, 8; st.shared.u32 [tile], %%r3; cp.async.bulk.wait_group 0;\n%s",
                 BEGIN, waits ? "cp.async.bulk.wait_group.read 0;\n" : "", END);
             run.body = body;
             run_snippet(emulator, &run);
-            run_check_clean(&run);
+            if (waits)
+                run_check_clean(&run);
+            else
+                run_check_finding(&run, EMULATOR_COMPLETED, "overwritten_in_flight: this write overwrites shared+0x");
             assert_int_equal(to[0], completion == 0 || waits ? 7 : 8);
             assert_int_equal(to[1], 7);
         }

@@ -56,7 +56,7 @@ static void test_values(void **state)
                                              {SHIM_ENV_QUIET, "1"},
                                              {SHIM_ENV_BUDGET, "1000"},
                                              {SHIM_ENV_MEMORY, "3M"},
-                                             {SHIM_ENV_SCHEDULE, "reverse,completion=late,shift=32"},
+                                             {SHIM_ENV_SCHEDULE, "reverse,completion=late,shift=32,unchecked"},
                                              {NULL, NULL}};
     struct shim_options options;
     struct error error;
@@ -69,6 +69,7 @@ static void test_values(void **state)
     assert_int_equal(options.budget, 1000);
     assert_int_equal(options.memory_bytes, 3 << 20);
     assert_true(options.schedule.reverse_warps);
+    assert_true(options.schedule.unchecked);
     assert_int_equal(options.schedule.completion, 1);
     assert_int_equal(options.schedule.shared_shift, 32);
 }
@@ -121,6 +122,7 @@ static void test_schedule(void **state)
     (void)state;
     assert_true(shim_schedule_parse("", &schedule, &error));
     assert_false(schedule.reverse_warps);
+    assert_false(schedule.unchecked);
     assert_true(shim_schedule_parse("quantum=16,completion=random,seed=18446744073709551615", &schedule, &error));
     assert_int_equal(schedule.quantum, 16);
     assert_int_equal(schedule.completion, 2);
