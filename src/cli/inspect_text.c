@@ -46,7 +46,11 @@ void inspect_write_row(struct buffer *out, const char *name, int width, const st
         (void)buffer_printf(out, " %6.2fx", state->best_speedup.value);
     else
         (void)buffer_printf(out, " %7s", state->passed ? "correct" : "");
-    (void)buffer_printf(out, " %10lld", (long long)(state->sums.input_tokens + state->sums.output_tokens));
+    int64_t tokens = state->sums.input_tokens + state->sums.output_tokens;
+    if (tokens || !state->sums.calls)
+        (void)buffer_printf(out, " %10lld", (long long)tokens);
+    else
+        (void)buffer_printf(out, " %10s", "?"); /* some servers do not say */
     if (state->sums.cost_usd > 0)
         (void)buffer_printf(out, " $%.4g", state->sums.cost_usd);
 }
@@ -87,8 +91,10 @@ void inspect_write_head(struct buffer *out, const struct run_view_trajectory *tr
                         state->passed ? ", correct" : "");
     if (state->best_speedup.known)
         (void)buffer_printf(out, ", best %.2fx", state->best_speedup.value);
-    (void)buffer_printf(out, "; %lld calls, %lld tokens in, %lld out", (long long)state->sums.calls,
-                        (long long)state->sums.input_tokens, (long long)state->sums.output_tokens);
+    (void)buffer_printf(out, "; %lld calls", (long long)state->sums.calls);
+    if (state->sums.input_tokens || state->sums.output_tokens)
+        (void)buffer_printf(out, ", %lld tokens in, %lld out", (long long)state->sums.input_tokens,
+                            (long long)state->sums.output_tokens);
     if (state->sums.cost_usd > 0)
         (void)buffer_printf(out, ", $%.4g", state->sums.cost_usd);
     if (state->sums.retries)

@@ -15,7 +15,7 @@ static void apply_line(struct trajectory *trajectory, struct arena *arena, const
     if (!json_parse(text, length, "fuzz", 1, &document, &error) ||
         !event_from_json(json_root(document), arena, &event, &error) || !trajectory_apply(trajectory, &event, &error))
         return;
-    if (event.verdict.has_verdict && event.kind == EVENT_VERDICT)
+    if (event.kind == EVENT_VERDICT && event.verdict.has_verdict)
         event.verdict.verdict = event.verdict.verdict_at.value;
     AUTO_JSON_OBJECT *again = event_to_json(&event);
     AUTO_JSON_DOCUMENT *copy = NULL;
