@@ -63,8 +63,10 @@ static void print_report(const struct doctor_report *report)
         group = check->group;
         print_check(check, color);
     }
-    (void)printf("\ncompile and screen kernels: %s\nrun and judge kernels: %s\n",
+    (void)printf("\ncompile and screen kernels: %s\njudge kernels on the emulator: %s\nrun, judge and time kernels on "
+                 "a GPU: %s\n",
                  doctor_is_able(report, DOCTOR_FOR_COMPILE) ? "yes" : "no, see above",
+                 doctor_is_able(report, DOCTOR_FOR_EMULATION) ? "yes" : "no, see above",
                  doctor_is_able(report, DOCTOR_FOR_EVAL) ? "yes" : "no, see above");
 }
 

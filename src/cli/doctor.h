@@ -20,9 +20,10 @@ enum doctor_status {
 
 /* What does not work without the thing. Ordered: the first is the least that the program is good for. */
 enum doctor_need {
-    DOCTOR_FOR_COMPILE, /* required: without it the program is of no use */
-    DOCTOR_FOR_EVAL,    /* running and judging a kernel on a GPU */
-    DOCTOR_FOR_EXTRA    /* richer answers: sanitizer, ncu, protection */
+    DOCTOR_FOR_COMPILE,   /* required: without it the program is of no use */
+    DOCTOR_FOR_EMULATION, /* judging a kernel on the emulator */
+    DOCTOR_FOR_EVAL,      /* running, judging and timing it on a GPU */
+    DOCTOR_FOR_EXTRA      /* richer answers: sanitizer, ncu, protection */
 };
 
 struct doctor_check {
@@ -69,13 +70,13 @@ void doctor_check_devices(struct arena *arena, struct doctor_report *report);
 void doctor_check_libraries(struct arena *arena, struct doctor_report *report);
 void doctor_check_machine(struct arena *arena, struct doctor_report *report);
 
-/* Whether everything that `need` asks for is there (DOCTOR_FOR_EVAL implies DOCTOR_FOR_COMPILE). */
+/* Whether everything that `need` asks for is there. Each need implies those before it. */
 bool doctor_is_able(const struct doctor_report *report, enum doctor_need need);
 
 /* "ptxbench.doctor.v1" (docs/formats/doctor.md). The caller owns it. */
 json_object *doctor_report_to_json(const struct doctor_report *report);
 
 const char *doctor_status_text(enum doctor_status status); /* "ok", "missing", "broken" */
-const char *doctor_need_text(enum doctor_need need);       /* "compile", "eval", "extra" */
+const char *doctor_need_text(enum doctor_need need);       /* "compile", "eval", "emulation", "extra" */
 
 #endif

@@ -98,6 +98,8 @@ void doctor_check_toolchain(struct arena *arena, struct doctor_report *report)
          version_of(arena, sanitizer), "install the CUDA toolkit's compute-sanitizer (package cuda-sanitizer-13-0)"},
         {"ncu", DOCTOR_FOR_EXTRA, "cross-check of the counts (eval --verify-with ncu)", ncu, version_of(arena, ncu),
          "install Nsight Compute (package cuda-nsight-compute-13-0)"},
+        {"emulator", DOCTOR_FOR_EMULATION, "judge kernels without a GPU", resource_find(arena, "emu/libptxemu.so"),
+         "sm_90a", "build it with 'make', or keep the folder emu/ beside this program"},
         {"gnuplot", DOCTOR_FOR_EXTRA, "figures of reports (report --figures)", gnuplot, version_of(arena, gnuplot),
          "apt-get install gnuplot-nox"},
     };
@@ -201,10 +203,10 @@ static void check_counters(struct doctor_report *report)
 void doctor_check_machine(struct arena *arena, struct doctor_report *report)
 {
     add_present(arena, report,
-                doctor_check_new("machine", "tasks", DOCTOR_FOR_EVAL, "the tasks that ship with the program"),
+                doctor_check_new("machine", "tasks", DOCTOR_FOR_EMULATION, "the tasks that ship with the program"),
                 resource_find(arena, "tasks"), NULL, "name a folder of tasks with --tasks, or set PTXBENCH_HOME");
     add_present(arena, report,
-                doctor_check_new("machine", "runner", DOCTOR_FOR_EVAL, "run candidates in a process of their own"),
+                doctor_check_new("machine", "runner", DOCTOR_FOR_EMULATION, "run candidates in a process of their own"),
                 resource_find(arena, "ptxbench-runner"), NULL,
                 "keep ptxbench-runner in the folder of ptxbench (rebuild, or copy both)");
     check_folder(arena, report, "cache", file_cache_root(arena), "PTXBENCH_CACHE", "keep compiled kernels");

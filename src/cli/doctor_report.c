@@ -38,7 +38,7 @@ const char *doctor_status_text(enum doctor_status status)
 
 const char *doctor_need_text(enum doctor_need need)
 {
-    static const char *const texts[] = {"compile", "eval", "extra"};
+    static const char *const texts[] = {"compile", "emulation", "eval", "extra"};
 
     return texts[need];
 }
@@ -84,6 +84,7 @@ json_object *doctor_report_to_json(const struct doctor_report *report)
     json_put_string(root, "version", PTXBENCH_VERSION);
     json_put_bool(able, "compile", doctor_is_able(report, DOCTOR_FOR_COMPILE));
     json_put_bool(able, "eval", doctor_is_able(report, DOCTOR_FOR_EVAL));
+    json_put_bool(able, "emulation", doctor_is_able(report, DOCTOR_FOR_EMULATION));
     json_put(root, "able", able);
     if (report->driver_cuda_version)
         json_put_i64(root, "driver_cuda_version", report->driver_cuda_version);

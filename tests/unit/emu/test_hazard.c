@@ -22,12 +22,14 @@
 #define WAIT(label, parity)                                                                                            \
     label ": mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r2], " #parity "; @!%p2 bra " label ";\n"
 #define COPY "cp.async.ca.shared.global [%r3], [%rd1], 16;\n"
-#define READ_OTHER "xor.b32 %r6, %r3, 1024; ld.shared.u32 %r5, [%r6];\n" /* of a thread of another warp */
+/* of a thread of another warp */
+#define READ_OTHER "shl.b32 %r6, %r1, 4; xor.b32 %r6, %r6, 1024; add.u32 %r6, %r6, %r9; ld.shared.u32 %r5, [%r6];\n"
 #define READ "ld.shared.u32 %r5, [%r3];\n"
 /* m64n8k16 without a swizzle on zeros at the start of the tile; 128 threads. */
 #define ACCUMULATORS "mov.b32 %d0, 0; mov.b32 %d1, %d0; mov.b32 %d2, %d0; mov.b32 %d3, %d0;\n"
 #define WGMMA_FENCE "wgmma.fence.sync.aligned;\n"
-#define DESCRIPTORS "mov.b64 %rd10, 0x1000080080; mov.b64 %rd11, %rd10;\n"
+#define DESCRIPTORS                                                                                                    \
+    "cvt.u64.u32 %rd10, %r9; shr.u64 %rd10, %rd10, 4; or.b64 %rd10, %rd10, 0x1000080000; mov.b64 %rd11, %rd10;\n"
 #define PRODUCT                                                                                                        \
     "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%d0, %d1, %d2, %d3}, %rd10, %rd11, 1, 1, 1, 0, 0;\n"
 #define WGMMA_COMMIT "wgmma.commit_group.sync.aligned;\n"
@@ -44,7 +46,7 @@ static const struct rule rules[] = {
     /* Generic writes, then a copy out: a fence at either end, and a barrier. */
     {BEGIN WRITE FENCE SYNC STORE STORE_END, NULL},
     {BEGIN WRITE SYNC FENCE STORE STORE_END, NULL},
-    {BEGIN WRITE SYNC STORE STORE_END, "missing_proxy_fence: the copy reads shared+0x800, which warp 0 wrote at"},
+    {BEGIN WRITE SYNC STORE STORE_END, "missing_proxy_fence: the copy reads shared+0x"},
     {BEGIN WRITE FENCE STORE STORE_END, "missing_barrier: the copy reads shared+0x", "overwritten_in_flight"},
     {BEGIN FENCE WRITE SYNC STORE STORE_END, "missing_proxy_fence"},
     {BEGIN WRITE FENCE WRITE SYNC STORE STORE_END, "missing_proxy_fence"},
@@ -60,7 +62,7 @@ static const struct rule rules[] = {
     {BEGIN BARRIER LOAD WRITE WAIT("W", 0), "copy_not_awaited: this write to shared+0x"},
     {BEGIN BARRIER LOAD WAIT("W", 0) SYNC LOAD WAIT("V", 1), NULL},
     {BEGIN BARRIER "@%p1 mbarrier.init.shared::cta.b64 [%r2+8], 1;\n" LOAD "add.u32 %r2, %r2, 8;\n" LOAD,
-     "overwritten_in_flight: the copy overwrites shared+0x800, where the copy at"},
+     "overwritten_in_flight: the copy overwrites shared+0x"},
     {BEGIN BARRIER WRITE LOAD WAIT("W", 0), "missing_barrier: the copy writes shared+0x",
      "copy_not_awaited: this write"},
     {BEGIN BARRIER LOAD WAIT("W", 0) READ SYNC LOAD WAIT("V", 1), NULL},
@@ -80,13 +82,13 @@ static const struct rule rules[] = {
     /* wgmma: its operands, */
     {BEGIN BARRIER WRITE FENCE SYNC DESCRIPTORS ACCUMULATORS WGMMA_FENCE PRODUCT WGMMA_COMMIT WGMMA_WAIT USE, NULL},
     {BEGIN BARRIER WRITE SYNC DESCRIPTORS ACCUMULATORS WGMMA_FENCE PRODUCT WGMMA_COMMIT WGMMA_WAIT USE,
-     "missing_proxy_fence: matrix A of the wgmma reads shared+0x800"},
+     "missing_proxy_fence: matrix A of the wgmma reads shared+0x"},
     {BEGIN BARRIER WRITE FENCE SYNC DESCRIPTORS ACCUMULATORS WGMMA_FENCE PRODUCT WGMMA_COMMIT WRITE WGMMA_WAIT,
      "overwritten_in_flight: this write overwrites shared+0x"},
     {BEGIN BARRIER WRITE FENCE SYNC DESCRIPTORS ACCUMULATORS WGMMA_FENCE PRODUCT WGMMA_COMMIT WGMMA_WAIT WRITE, NULL},
     {BEGIN BARRIER WRITE FENCE SYNC DESCRIPTORS ACCUMULATORS WGMMA_FENCE PRODUCT WGMMA_COMMIT LOAD WGMMA_WAIT WAIT("W",
                                                                                                                    0),
-     "overwritten_in_flight: the copy overwrites shared+0x800, which the wgmma at", "copy_not_awaited: matrix A"},
+     "overwritten_in_flight: the copy overwrites shared+0x", "copy_not_awaited: matrix A"},
     /* and its registers. */
     {BEGIN BARRIER WRITE FENCE SYNC DESCRIPTORS ACCUMULATORS PRODUCT WGMMA_COMMIT WGMMA_WAIT,
      "missing_wgmma_fence: no wgmma.fence stands before the first wgmma"},
