@@ -31,7 +31,7 @@ fence = "Here it is.\n```cuda\n%s```\n"
 broken, banned = kernel("*x = 1.0f"), kernel("*x = 1.0f;", "#include <cublas_v2.h>\n")
 usual = [{"text": fence % broken}, {"text": "I would rather not."}, {"text": fence % banned}]
 write("usual", usual + [{"text": fence % broken}])
-write("slow", [{**answer, "delay_ms": 700} for answer in usual])
+write("slow", [{**answer, "delay_ms": 1500} for answer in usual])
 write("full", [usual[0], {"status": "context_overflow", "text": ""}])
 write("keyless", [{"status": "authentication", "text": "", "usage": {}}] * 2)
 write("refusing", [{"status": "refused", "text": ""}, usual[0]])
@@ -145,10 +145,8 @@ one full f
 t_status 0 'a context that overflows ends a trajectory'
 t_is "$(kinds "$(log f full)" | cut -d ' ' -f 6-)" 'request reply ended' 'without a turn'
 t_out_like 'ended: 1 context' 'and is told'
-t_run "$PTXBENCH" report f --metric metrics --turns 3 --format json
-t_json '[m["missing_turns"] for t in v["tables"] for m in t.get("rows", []) if "missing_turns" in m] or "?"' "$(
-    python3 -c 'import json; v = json.load(open("'"$T_DIR"'/.stdout"))
-print([m["missing_turns"] for t in v["tables"] for m in t.get("rows", []) if "missing_turns" in m] or "?")')" 'report reads it'
+t_run "$PTXBENCH" report f --metric metrics --turns 3 --format csv
+t_is "$(tail -n 1 <<<"$stdout" | cut -d , -f 5-9)" '3,1,3,2,0' 'its missing turns count as failures'
 one keyless k
 t_status 2 'a wrong key is trouble'
 t_out_like 'ended: 1 provider' 'of the provider'
@@ -159,6 +157,8 @@ one failing p
 t_status 2 'a provider that never answers is trouble'
 t_is "$(kinds "$(log p failing)")" 'started request reply retry request reply retry request reply retry request reply retry ended' \
     'after three retries'
+t_run "$PTXBENCH" report p --metric metrics --turns 3 --format csv
+t_is "$(tail -n 1 <<<"$stdout" | cut -d , -f 5-9)" '3,1,0,0,3' 'and none of its turns counts'
 t_run "$PTXBENCH" run --resume p --call-attempts 1
 t_is "$(kinds "$(log p failing)" | cut -d ' ' -f 14-17)" 'ended reopened request reply' 'and is asked again by --resume'
 
