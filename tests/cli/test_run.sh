@@ -162,6 +162,32 @@ t_is "$(tail -n 1 <<<"$stdout" | cut -d , -f 5-9)" '3,1,0,0,3' 'and none of its 
 t_run "$PTXBENCH" run --resume p --call-attempts 1
 t_is "$(kinds "$(log p failing)" | cut -d ' ' -f 14-17)" 'ended reopened request reply' 'and is asked again by --resume'
 
+# An answer that leaves open which block is the kernel: the model is asked, and it costs no turn
+
+cat >choosing.py <<'END'
+import json
+import sys
+
+messages = json.load(sys.stdin)["messages"]
+kernel = """```cuda
+__global__ void %s(float *x)
+{
+    *x = 1.0f
+}
+```
+"""
+if len(messages) == 4:
+    print("Block 1.")
+else:
+    print("Either\n" + kernel % "first" + "or\n" + kernel % "second")
+END
+printf 'name: choosing\nprovider: script\nmodel_id: x\ncommand: [python3, %s/choosing.py]\n' "$T_DIR" >choosing.yaml
+one choosing q --turns 1
+t_status 0 'a doubtful answer does not stop a run'
+t_is "$(kinds "$(log q choosing)")" 'started request reply request reply extraction verdict ended' 'the model is asked once more'
+t_true 'and its choice is judged' grep -q 'void first' q/trajectories/choosing.gemm_n7168_k5120.v0.t0/turn_0/kernel.cu
+t_out_like 'turn 1/1' 'in the same turn'
+
 # Budget
 
 one usual b --max-usd 0.3
