@@ -14,10 +14,11 @@ t_run "$PTXBENCH" doctor --json
 t_status 0 '--json has the same exit status'
 t_json 'v["schema"]' ptxbench.doctor.v1 'the report names its schema'
 t_json 'v["able"]["compile"]' True 'able to compile'
+t_json 'v["able"]["emulation"]' True 'able to judge without a GPU'
 t_json 'sorted(v)' "['able', 'checks', 'devices', 'driver_cuda_version', 'schema', 'version']" 'documented members only'
 t_json 'len(set(c["name"] for c in v["checks"])) == len(v["checks"]) > 10' True 'names are unique'
 t_json 'all(c["status"] in ("ok", "missing", "broken") for c in v["checks"])' True 'statuses are of the known kinds'
-t_json 'all(c["needed_for"] in ("compile", "eval", "extra") for c in v["checks"])' True 'needs are of the known kinds'
+t_json 'all(c["needed_for"] in ("compile", "emulation", "eval", "extra") for c in v["checks"])' True 'needs are of the known kinds'
 t_json 'all((c["status"] == "ok") == (c["remedy"] is None) for c in v["checks"])' True 'each defect has a remedy'
 t_json 'all(c["detail"] and "\n" not in c["detail"] and c["purpose"] for c in v["checks"])' True 'details are one line'
 t_json 'v["able"]["eval"] == all(c["status"] == "ok" for c in v["checks"] if c["needed_for"] != "extra")' True \
