@@ -79,9 +79,14 @@ static bool take_word(const char *word, struct emulator_schedule *out)
     return false;
 }
 
+/* Warps of a GPU go forward together. With turns this short a kernel that is right only because they do stays right; who
+ * lets one warp run far ahead finds formal races instead (quantum=0). */
+enum { DEFAULT_QUANTUM = 32 };
+static const uint32_t NO_QUANTUM = UINT32_MAX; /* the text names none */
+
 bool shim_schedule_parse(const char *text, struct emulator_schedule *out, struct error *error)
 {
-    *out = (struct emulator_schedule){0};
+    *out = (struct emulator_schedule){.quantum = NO_QUANTUM};
     while (*text) {
         char word[64];
         size_t length = strcspn(text, ",");
@@ -94,6 +99,8 @@ bool shim_schedule_parse(const char *text, struct emulator_schedule *out, struct
         text += length;
         text += *text == ',';
     }
+    if (out->quantum == NO_QUANTUM) /* random completion has turns of random length */
+        out->quantum = out->completion == COMPLETION_RANDOM ? 0 : DEFAULT_QUANTUM;
     return true;
 }
 
@@ -163,7 +170,7 @@ bool shim_options_read(shim_environment *environment, uint64_t physical_bytes, s
     if (wanted && (!parse_bytes(wanted, &out->memory_bytes) || !out->memory_bytes))
         return error_set(error, ERROR_USAGE, "%s: \"%s\" is not a size such as 512M or 8G", SHIM_ENV_MEMORY, wanted);
     const char *schedule = text_or_null(environment, SHIM_ENV_SCHEDULE);
-    if (schedule && !shim_schedule_parse(schedule, &out->schedule, error))
+    if (!shim_schedule_parse(schedule ? schedule : "", &out->schedule, error))
         return error_prefix(error, "%s", SHIM_ENV_SCHEDULE);
     return true;
 }

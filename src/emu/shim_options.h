@@ -42,7 +42,7 @@ typedef const char *shim_environment(const char *name);
 MUST_CHECK bool shim_options_read(shim_environment *environment, uint64_t physical_bytes, struct shim_options *out,
                                   struct error *error);
 
-/* One schedule text; "" is the default schedule. ERROR_USAGE names the word that is wrong. Pure. */
+/* One schedule text; "" is the default schedule: warps take turns of 32 instructions (quantum=0: until they wait). ERROR_USAGE names the word that is wrong. Pure. */
 MUST_CHECK bool shim_schedule_parse(const char *text, struct emulator_schedule *out, struct error *error);
 
 #endif

@@ -15,7 +15,7 @@ static float from_bits(unsigned bits)
 
 static const struct definition *definition_of(const struct evaluation_run *run)
 {
-    return run->request->workload->definition;
+    return workload_state_workload(run->state)->definition;
 }
 
 static int output_count(const struct evaluation_run *run)
@@ -45,7 +45,7 @@ static void open_outputs(struct evaluation_run *run)
         output->ok = TRISTATE_YES;
         output->nan = output->inf = output->untouched = output->mismatches = count_of(0);
         output->max_abs = output->max_rel = number_of(0);
-        if (!workload_tensor_shape(run->request->workload, &definition->outputs[i], &shape, &error))
+        if (!workload_tensor_shape(workload_state_workload(run->state), &definition->outputs[i], &shape, &error))
             continue;
         output->elements = count_of(tensor_elements(&shape));
         for (int d = 0; d < shape.rank; d++)

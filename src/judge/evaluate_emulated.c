@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "judge/emulated_events.h"
+#include "judge/emulated_size.h"
 #include "judge/worker_internal.h"
 #include "reference/cpu_reference.h"
 
@@ -255,12 +256,6 @@ static void judge_target(struct emulation *emulation, bool measured)
     target_judge(run->arena, &input, &run->verdict->target, &run->verdict->findings);
 }
 
-/* Sizes at which a whole grid takes seconds: tiles of 128 rows fit, and there are several key blocks. */
-static const char *small_sizes(const struct workload *workload)
-{
-    return cpu_reference_classify(workload->definition) == CPU_GEMM ? "M=128" : "S=256";
-}
-
 static void pass(struct emulation *emulation)
 {
     struct evaluation_run *run = emulation->run;
@@ -274,21 +269,22 @@ static void pass(struct emulation *emulation)
     verdict_set_status(
         run->verdict, run->arena, VERDICT_PASSED,
         "emulated: no defect found under %d schedules%s%s, %llu of %llu clusters, %lld elements compared",
-        (int)ARRAY_LEN(schedules), run->own_state ? " with " : "",
-        run->own_state ? small_sizes(run->request->workload) : "", (unsigned long long)events->clusters,
-        (unsigned long long)events->grid_clusters, (long long)run->verdict->correctness.elements.value);
+        (int)ARRAY_LEN(schedules), run->own_state ? " with " : "", run->own_state ? run->own_sizes : "",
+        (unsigned long long)events->clusters, (unsigned long long)events->grid_clusters,
+        (long long)run->verdict->correctness.elements.value);
 }
 
-/* A definition is one for all sizes of its variable axes. So a candidate whose clusters need each other, or whose inputs
- * would take too long, is judged at a size at which everything can run. */
-static bool take_small_workload(struct evaluation_run *run)
+/* Takes the task at other sizes. */
+static bool take_sizes(struct evaluation_run *run, const char *sizes)
 {
-    const struct workload *task = run->request->workload;
-    struct workload *small;
+    struct workload *workload;
     struct error error;
 
-    if (!workload_resize(task, small_sizes(task), run->arena, &small, &error) ||
-        !workload_state_open_host(small, &run->own_state, &error))
+    workload_state_close(run->own_state);
+    run->own_state = NULL;
+    run->own_sizes = sizes;
+    if (!workload_resize(run->request->workload, sizes, run->arena, &workload, &error) ||
+        !workload_state_open_host(workload, &run->own_state, &error))
         return evaluate_trouble(run, &error);
     run->state = run->own_state;
     return true;
@@ -320,20 +316,25 @@ static bool attempt_all(struct emulation *emulation)
 
 bool evaluate_prepare_emulated(struct evaluation_run *run)
 {
+    const struct workload *task = run->request->workload;
+    const char *sizes = emulated_fitting_sizes(run->arena, task, EMULATED_MEMORY_MAX);
     struct error error;
 
-    if (worker_take_workload(run->worker, run->request->workload, &run->state, &error))
+    if (sizes ? workload_state_is_derivable(task) && take_sizes(run, sizes)
+              : worker_take_workload(run->worker, task, &run->state, &error))
         return true;
-    return error.code == ERROR_UNSUPPORTED && cpu_reference_classify(run->request->workload->definition) != CPU_OTHER
-               ? take_small_workload(run)
-               : evaluate_trouble(run, &error);
+    if (run->failed)
+        return false;
+    if (!sizes && (error.code != ERROR_UNSUPPORTED || cpu_reference_classify(task->definition) == CPU_OTHER))
+        return evaluate_trouble(run, &error);
+    return take_sizes(run, emulated_small_sizes(task));
 }
 
 /* A failure at the small size. An entry that refuses it has said nothing about the task's. */
 static void judge_small_failure(struct emulation *emulation)
 {
     struct evaluation_run *run = emulation->run;
-    const char *sizes = small_sizes(run->request->workload);
+    const char *sizes = run->own_sizes;
     struct error error;
 
     if (!finding_find(&run->verdict->findings, FINDING_ENTRY_FAILED)) {
@@ -349,11 +350,17 @@ static void judge_small_failure(struct emulation *emulation)
     (void)evaluate_trouble(run, &error);
 }
 
+/* Whether the whole grid can run. */
+static bool is_small(const struct evaluation_run *run)
+{
+    return run->own_state && !strcmp(run->own_sizes, emulated_small_sizes(run->request->workload));
+}
+
 void evaluate_emulated(struct evaluation_run *run)
 {
     struct emulation emulation = {
         .run = run,
-        .sample = run->own_state ? 0 : run->worker->options.sample,
+        .sample = is_small(run) ? 0 : run->worker->options.sample,
         .earlier_findings = run->verdict->findings.count,
         .deadline_ns =
             clock_now_ns() + (run->request->emulation_limit_ns ? run->request->emulation_limit_ns : all_runs_limit_ns)};
@@ -362,7 +369,7 @@ void evaluate_emulated(struct evaluation_run *run)
     if (ok && says_nothing(&emulation)) {
         run->verdict->findings.count = emulation.earlier_findings;
         emulation.sample = 0;
-        ok = take_small_workload(run) && attempt_all(&emulation);
+        ok = take_sizes(run, emulated_small_sizes(run->request->workload)) && attempt_all(&emulation);
     }
     if (ok)
         pass(&emulation);

@@ -65,6 +65,7 @@ struct evaluation_run {
     struct workload_state *state;
     struct workload_state
         *own_state;               /* emulated device: `state` when it is made for this evaluation alone; else NULL */
+    const char *own_sizes;        /* of that, in place of the task's: "M=128" */
     struct runner_client *runner; /* NULL once dropped */
     struct message_ready ready;
     bool is_loaded; /* the runner has answered LOADED; from now on a failed set-up is a lie */

@@ -39,21 +39,32 @@ static bool share(const char *name, int64_t bytes, bool sealed, struct shared_me
     return true;
 }
 
+/* Multiply-adds of the inputs that are themselves results. */
+static double derived_work(const struct workload *workload)
+{
+    bool derived = false;
+
+    for (size_t i = 0; i < workload->definition->input_count; i++)
+        derived |= workload->inputs[i].kind == INPUT_DERIVED;
+    return derived ? cpu_reference_work(workload) * 2 / 7 : 0;
+}
+
+bool workload_state_is_derivable(const struct workload *workload)
+{
+    return derived_work(workload) <= MOST_DERIVED_WORK;
+}
+
 static bool check_reference(const struct workload *workload, struct error *error)
 {
     struct reference_problem problem;
-    bool derived = false;
 
     if (!task_problem(workload, &problem, error))
         return false;
-    for (size_t i = 0; i < workload->definition->input_count; i++)
-        derived |= workload->inputs[i].kind == INPUT_DERIVED;
-    double work = derived ? cpu_reference_work(workload) * 2 / 7 : 0;
-    if (work <= MOST_DERIVED_WORK)
+    if (workload_state_is_derivable(workload))
         return true;
     (void)error_set(error, ERROR_UNSUPPORTED,
                     "%s: its inputs are themselves results of %.2g multiply-adds, too many for this processor",
-                    workload->definition->name, work);
+                    workload->definition->name, derived_work(workload));
     return error_hint(error, "judge it on a GPU, or take a workload with shorter sequences");
 }
 

@@ -33,6 +33,9 @@ struct workload_state;
 MUST_CHECK bool workload_state_open_host(const struct workload *workload, struct workload_state **out,
                                          struct error *error);
 
+/* Whether its derived inputs, if there are any, take no more than that. */
+bool workload_state_is_derivable(const struct workload *workload);
+
 /* Whether only some clusters ran: then an element that was not written is not wrong, and the counts are those of the
  * written ones. Emulated devices only. */
 void workload_state_set_sampled(struct workload_state *state, bool sampled);

@@ -121,6 +121,12 @@ static void test_schedule(void **state)
 
     (void)state;
     assert_true(shim_schedule_parse("", &schedule, &error));
+    assert_int_equal(schedule.quantum, 32);
+    assert_true(shim_schedule_parse("completion=random", &schedule, &error));
+    assert_int_equal(schedule.quantum, 0);
+    assert_true(shim_schedule_parse("quantum=0,completion=late", &schedule, &error));
+    assert_int_equal(schedule.quantum, 0);
+    assert_true(shim_schedule_parse("", &schedule, &error));
     assert_false(schedule.reverse_warps);
     assert_false(schedule.unchecked);
     assert_true(shim_schedule_parse("quantum=16,completion=random,seed=18446744073709551615", &schedule, &error));
