@@ -15,7 +15,7 @@
 static const int64_t host_limit_ns = 5LL * 1000000000; /* of the candidate's own code */
 static const int64_t run_limit_ns = 60LL * 1000000000; /* with its kernels */
 static const int64_t all_runs_limit_ns = 180LL * 1000000000;
-enum { EVENTS_LIMIT = 4 << 20, SAMPLED_BUDGET = 300000000 /* warp instructions, some ten seconds */ };
+enum { EVENTS_LIMIT = 64 << 20, SAMPLED_BUDGET = 300000000 /* warp instructions, some ten seconds */ };
 
 /* Orders that the hardware may choose too. The first is the most lenient one. */
 static const struct {
