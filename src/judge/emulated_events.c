@@ -97,6 +97,17 @@ static void read_launch(struct json row, const char *outcome, struct emulated_ev
         out->sums.warps[family] += scale * (double)number_in(families, sass_family_text((enum sass_family)family));
 }
 
+/* Takes the folder in which the candidate was compiled off the file's name in a text. */
+static const char *drop_folder(struct arena *arena, const char *text)
+{
+    static const char source[] = "/source/";
+    const char *end = text ? strstr(text, source) : NULL, *start = end;
+
+    while (start && start > text && start[-1] != ' ')
+        start--;
+    return end ? arena_printf(arena, "%.*s%s", (int)(start - text), text, end + sizeof source - 1) : text;
+}
+
 static void read_row(struct arena *arena, struct json row, struct emulated_events *out)
 {
     const char *class = json_kind_of(row) == JSON_OBJECT ? text_of(arena, row, "class") : NULL;
@@ -108,7 +119,7 @@ static void read_row(struct arena *arena, struct json row, struct emulated_event
     else if (!strcmp(class, "launch"))
         read_launch(row, text_of(arena, row, "outcome"), out);
     else if (!strcmp(class, "unsupported") && !out->unsupported)
-        out->unsupported = text_of(arena, row, "message");
+        out->unsupported = drop_folder(arena, text_of(arena, row, "message"));
     else if (!strcmp(class, "error"))
         read_finding(arena, row, FINDING_CLASS_ERROR, out);
     else if (!strcmp(class, "hazard"))

@@ -92,4 +92,22 @@ END
 emulate --task $task "$T_DIR/device.cu"
 t_status 2 'what the emulator lacks is no fault of the candidate'
 t_json 'v["status"], v["blame"], "cudaIpcGetMemHandle" in v["summary"]' "('INFRA_ERROR', 'tool', True)" 'and is named'
+cat >"$T_DIR/unsupported.cu" <<'END'
+#include <ptxbench/candidate.h>
+__global__ void k(unsigned *out)
+{
+    unsigned x;
+    asm volatile("vabsdiff4.u32.u32.u32.add %0, %1, %2, %1;" : "=r"(x) : "r"(threadIdx.x), "r"(7u));
+    out[threadIdx.x] = x;
+}
+PTXBENCH_ENTRY(args, count, stream)
+{
+    (void)count;
+    k<<<1, 32, 0, (cudaStream_t)stream>>>((unsigned *)args[2].data);
+    return cudaGetLastError();
+}
+END
+emulate --task $task "$T_DIR/unsupported.cu"
+t_status 2 'nor is an instruction that it lacks'
+t_json 'v["status"], "unsupported.cu:5: vabsdiff4" in v["summary"]' "('INFRA_ERROR', True)" 'which is named with its line'
 t_done

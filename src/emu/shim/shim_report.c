@@ -135,10 +135,10 @@ static void append_launch(struct shim_state *state, const char *kernel, uint64_t
                           const struct emulator_report *report)
 {
     AUTO_JSON_OBJECT *row = json_object_new_object();
-    json_object *families = json_object_new_object();
 
     if (!state->options.launches)
         return;
+    json_object *families = json_object_new_object();
     json_put_string(row, "class", "launch");
     json_put_string(row, "kernel", kernel);
     json_put_string(row, "outcome", outcome_text(report->outcome));

@@ -53,7 +53,8 @@ static void findings(void **state)
         "{\"class\":\"hazard\",\"code\":\"race\",\"message\":\"n\",\"hint\":null,\"kernel\":null,\"file\":null,"
         "\"line\":0,"
         "\"count\":3}\n"
-        "{\"class\":\"unsupported\",\"code\":\"unsupported\",\"message\":\"cudaFoo is not emulated\"}\n"
+        "{\"class\":\"unsupported\",\"code\":\"unsupported\",\"message\":\"k: not emulated: /tmp/x/source/a.cu:7: "
+        "vabsdiff4\"}\n"
         "{\"class\":\"launch\",\"kernel\":\"k\",\"outcome\":\"deadlocked\",\"clusters\":0,\"grid_clusters\":9}\n");
     assert_int_equal(events.findings.count, 2);
     assert_string_equal(events.findings.items[0].code, "deadlock");
@@ -64,7 +65,7 @@ static void findings(void **state)
     assert_int_equal(events.findings.items[0].stage, STAGE_EMULATOR);
     assert_int_equal(events.findings.items[1].class, FINDING_CLASS_HAZARD);
     assert_int_equal(events.findings.items[1].count, 3);
-    assert_string_equal(events.unsupported, "cudaFoo is not emulated");
+    assert_string_equal(events.unsupported, "k: not emulated: a.cu:7: vabsdiff4");
     assert_true(events.failed);
     assert_null(events.running);
 }
