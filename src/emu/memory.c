@@ -223,6 +223,11 @@ bool emu_memory_depends_on_missing(const struct emu_memory *memory)
     return memory->depends_on_missing;
 }
 
+void emu_memory_assume_missing(struct emu_memory *memory)
+{
+    memory->depends_on_missing |= memory->sampled;
+}
+
 void emu_memory_forget(struct emu_memory *memory)
 {
     memory->depends_on_missing = false;

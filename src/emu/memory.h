@@ -57,6 +57,8 @@ void emu_memory_end_launch(struct emu_memory *memory);
 /* Whether a launch has read memory that a sampled launch, also itself, writes: then its result says nothing, because
  * what the clusters left out would have written is missing. */
 bool emu_memory_depends_on_missing(const struct emu_memory *memory);
+/* Somebody waits for memory to change, which a cluster that was left out might do. */
+void emu_memory_assume_missing(struct emu_memory *memory);
 /* All memory counts as whole again. */
 void emu_memory_forget(struct emu_memory *memory);
 

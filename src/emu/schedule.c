@@ -298,6 +298,8 @@ static bool run_queue(struct queue *queue, struct emulator_report *report)
         if (sweep.polled && ++stuck < STUCK_ROUNDS)
             continue;
         emu_report_deadlock(grid, sweep.polled);
+        if (sweep.polled)
+            emu_memory_assume_missing(grid->memory);
         report->outcome = EMULATOR_DEADLOCKED;
         return true;
     }

@@ -32,6 +32,7 @@ struct emulation {
     uint64_t sample;         /* 0: the whole grid runs */
     size_t earlier_findings; /* of the build */
     int64_t deadline_ns;
+    bool out_of_time;
     struct emulated_events events; /* of the last run */
 };
 
@@ -48,6 +49,7 @@ static bool load(struct emulation *emulation, const char *schedule)
 
     if (!runner_client_start(run->worker->options.runner, run->worker->options.device, &settings, &run->runner, &error))
         return evaluate_trouble(run, &error);
+    run->is_loaded = false; /* by this runner */
     bool ok = evaluate_load(run);
     run->hang_limit_ns = run_limit_ns;
     return ok;
@@ -69,10 +71,13 @@ static struct runner_outcome call_entry(struct emulation *emulation)
     static const struct message_run request = {.count = 1};
     struct runner_client *runner = emulation->run->runner;
     int64_t left_ns = emulation->deadline_ns - clock_now_ns();
-    int64_t host_ns = left_ns < host_limit_ns ? left_ns : host_limit_ns;
-    int64_t kernels_ns = (left_ns < run_limit_ns ? left_ns : run_limit_ns) - host_ns;
-    struct runner_outcome outcome = runner_client_run(runner, &request, host_ns, NULL, NULL, NULL);
+    int64_t kernels_ns = (left_ns < run_limit_ns ? left_ns : run_limit_ns) - host_limit_ns;
 
+    if (kernels_ns < 0) {
+        emulation->out_of_time = true;
+        return (struct runner_outcome){.result = RUNNER_HUNG};
+    }
+    struct runner_outcome outcome = runner_client_run(runner, &request, host_limit_ns, NULL, NULL, NULL);
     if (outcome.result != RUNNER_HUNG || interrupt_requested())
         return outcome;
     (void)read_events(emulation);
@@ -98,8 +103,9 @@ static bool emulator_failed(struct emulation *emulation, const struct runner_out
     if (events->unsupported) {
         (void)error_set(&error, ERROR_TOOL, "the emulator lacks something: %s", events->unsupported);
         (void)error_hint(&error, "judge it on a GPU; 'ptxbench emu --census' lists what of a kernel is not emulated");
-    } else if (outcome->result == RUNNER_HUNG && events->running) {
-        (void)error_set(&error, ERROR_TOOL, "%s: the emulator has not come to its end in time", events->running);
+    } else if (outcome->result == RUNNER_HUNG && (events->running || emulation->out_of_time)) {
+        (void)error_set(&error, ERROR_TOOL, "%s: the emulator has not come to its end in time",
+                        events->running ? events->running : "all calls");
         (void)error_hint(&error, "let fewer clusters run (--sample), take a smaller workload, or judge it on a GPU");
     } else {
         return false;

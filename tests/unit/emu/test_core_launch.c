@@ -26,7 +26,10 @@ static const char text[] =
     ".shared .align 4 .b8 unused[16]; ld.param.u64 %rd1, [out]; mov.u32 %r1, both; mov.u32 %r2, early;\n"
     "mov.u32 %r3, late; st.global.u32 [%rd1], %r1; st.global.u32 [%rd1+4], %r2; st.global.u32 [%rd1+8], %r3; ret; }\n"
     ".visible .entry strange()\n{ .reg .b32 %r<4>;\nvmax4.u32.u32.u32 %r1, %r2, %r3, %r1;\nret; }\n"
-    ".visible .entry wrong()\n{ .reg .b32 %r<4>; .reg .b64 %rd<4>;\nadd.u32 %r1, %rd2, %r3;\nret; }\n";
+    ".visible .entry wrong()\n{ .reg .b32 %r<4>; .reg .b64 %rd<4>;\nadd.u32 %r1, %rd2, %r3;\nret; }\n"
+    ".visible .entry spin(.param .u64 flag)\n{ .reg .b64 %rd<2>; .reg .b32 %r<2>; .reg .pred %p1;\n"
+    "ld.param.u64 %rd1, [flag]; AGAIN: ld.volatile.global.u32 %r1, [%rd1]; setp.eq.u32 %p1, %r1, 0;\n"
+    "@%p1 bra AGAIN; ret; }\n";
 
 static struct emulator *emulator;
 static struct emulator_module *module;
@@ -136,6 +139,28 @@ static void test_missing_results(void **state)
     emu_memory_forget(emulator_memory(emulator));
 }
 
+/* Who waits for a flag, in a part of a grid, may wait for a cluster that was left out. */
+static void test_missing_flag(void **state)
+{
+    uint32_t *flag = emu_memory_allocate(emulator_memory(emulator), 4);
+    uint64_t parameter = (uintptr_t)flag, sample[] = {3};
+    struct emulator_launch launch = plain("spin", &parameter, 8);
+    struct emulator_report report;
+    struct error error = {0};
+
+    (void)state;
+    *flag = 0;
+    assert_true(emulator_launch(emulator, &launch, 0, arena, &report, &error));
+    assert_int_equal(report.outcome, EMULATOR_DEADLOCKED);
+    assert_false(report.depends_on_missing);
+    launch.sample = sample;
+    launch.sample_count = 1;
+    assert_true(emulator_launch(emulator, &launch, 0, arena, &report, &error));
+    assert_int_equal(report.outcome, EMULATOR_DEADLOCKED);
+    assert_true(report.depends_on_missing);
+    emu_memory_forget(emulator_memory(emulator));
+}
+
 /* The sample ends when it has taken enough work, and not before one cluster has run. */
 static void test_sample_work(void **state)
 {
@@ -237,9 +262,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sample),          cmocka_unit_test(test_shared_places),
-        cmocka_unit_test(test_missing_results), cmocka_unit_test(test_sample_work),
-        cmocka_unit_test(test_predicated_off),  cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_unsupported),     cmocka_unit_test(test_variable),
+        cmocka_unit_test(test_missing_results), cmocka_unit_test(test_missing_flag),
+        cmocka_unit_test(test_sample_work),     cmocka_unit_test(test_predicated_off),
+        cmocka_unit_test(test_refusals),        cmocka_unit_test(test_unsupported),
+        cmocka_unit_test(test_variable),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);
