@@ -1,11 +1,8 @@
-#include <cyaml/cyaml.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "agent/pack_internal.h"
-#include "base/file.h"
-
-enum { YAML_BYTES_MAX = 64 << 10, LOG_BYTES_MAX = 512 };
+#include "base/yaml.h"
 
 /* What libcyaml fills; it is its memory until copied. */
 struct yaml_part {
@@ -13,8 +10,7 @@ struct yaml_part {
 };
 
 struct yaml_pack {
-    char *title, *arch;
-    uint32_t max_tokens;
+    char *title, *arch, *max_tokens;
     struct yaml_part *parts;
     unsigned parts_count;
     char **kernels;
@@ -41,7 +37,7 @@ static const cyaml_schema_value_t kernel_schema = {
 static const cyaml_schema_field_t pack_fields[] = {
     CYAML_FIELD_STRING_PTR("title", CYAML_FLAG_POINTER, struct yaml_pack, title, 1, CYAML_UNLIMITED),
     CYAML_FIELD_STRING_PTR("arch", CYAML_FLAG_POINTER, struct yaml_pack, arch, 1, CYAML_UNLIMITED),
-    CYAML_FIELD_UINT("max_tokens", CYAML_FLAG_OPTIONAL, struct yaml_pack, max_tokens),
+    OPTIONAL_TEXT(struct yaml_pack, max_tokens),
     CYAML_FIELD_SEQUENCE("parts", CYAML_FLAG_POINTER, struct yaml_pack, parts, &part_schema, 1, PACK_PARTS_MAX),
     CYAML_FIELD_SEQUENCE("kernels", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct yaml_pack, kernels, &kernel_schema,
                          0, PACK_PARTS_MAX),
@@ -51,23 +47,6 @@ static const cyaml_schema_field_t pack_fields[] = {
 static const cyaml_schema_value_t pack_schema = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct yaml_pack, pack_fields),
 };
-
-/* libcyaml tells the place of a mistake only through its log: the first line, without its prefix, is kept. */
-static void keep_first_line(cyaml_log_t level, void *context, const char *format, va_list args)
-    __attribute__((format(printf, 3, 0)));
-
-static void keep_first_line(cyaml_log_t level, void *context, const char *format, va_list args)
-{
-    struct buffer *log = context;
-
-    if (level < CYAML_LOG_ERROR)
-        return;
-    if (log->length)
-        (void)buffer_append_text(log, "; ");
-    (void)buffer_vprintf(log, format, args);
-    while (log->length && log->data[log->length - 1] == '\n')
-        log->data[--log->length] = 0;
-}
 
 static bool check_part(const struct yaml_part *part, const char *path, size_t index, struct error *error)
 {
@@ -85,12 +64,16 @@ static bool check_part(const struct yaml_part *part, const char *path, size_t in
 
 static bool copy_pack(struct arena *arena, const struct yaml_pack *from, struct pack_file *file, struct error *error)
 {
+    int64_t most = 0;
+
     if (strcmp(from->arch, "sm_90a") != 0 && strcmp(from->arch, "sm_100a") != 0)
         return error_set(error, ERROR_INPUT, "%s: arch: expected sm_90a or sm_100a, found \"%s\"", file->path,
                          from->arch);
+    if (from->max_tokens && !yaml_integer(file->path, "max_tokens", from->max_tokens, 0, UINT32_MAX, &most, error))
+        return false;
     file->title = arena_strdup(arena, from->title);
     file->arch = arena_strdup(arena, from->arch);
-    file->max_tokens = from->max_tokens;
+    file->max_tokens = most;
     file->part_count = from->parts_count;
     file->parts = arena_calloc(arena, from->parts_count, sizeof *file->parts);
     for (size_t i = 0; i < from->parts_count; i++) {
@@ -114,29 +97,12 @@ static bool copy_pack(struct arena *arena, const struct yaml_pack *from, struct 
 
 bool pack_file_read(struct arena *arena, const char *path, struct pack_file *file, struct error *error)
 {
-    AUTO_FREE char *text = NULL;
-    AUTO_BUFFER log = buffer_new(LOG_BYTES_MAX);
-    size_t length;
-    struct yaml_pack *loaded = NULL;
-    const cyaml_config_t config = {
-        .log_fn = keep_first_line,
-        .log_ctx = &log,
-        .mem_fn = cyaml_mem,
-        .log_level = CYAML_LOG_ERROR,
-        .flags = CYAML_CFG_NO_ALIAS,
-    };
+    void *loaded;
 
     *file = (struct pack_file){.path = path};
-    if (!file_read(path, YAML_BYTES_MAX, &text, &length, error))
-        return false;
-    cyaml_err_t status =
-        cyaml_load_data((const uint8_t *)text, length, &config, &pack_schema, (cyaml_data_t **)(void *)&loaded, NULL);
-    if (status != CYAML_OK || !loaded) {
-        (void)error_set(error, ERROR_INPUT, "%s: %s%s%s", path, cyaml_strerror(status), log.length ? ": " : "",
-                        log.data);
-        return error_hint(error, "docs/formats/pack.md has the members of a composition");
-    }
+    if (!yaml_read_file(path, &pack_schema, &loaded, error))
+        return error->code == ERROR_INPUT && error_hint(error, "docs/formats/pack.md has the members of a composition");
     bool ok = copy_pack(arena, loaded, file, error);
-    (void)cyaml_free(&config, &pack_schema, loaded, 0);
+    yaml_release(&pack_schema, loaded);
     return ok;
 }

@@ -237,7 +237,7 @@ def main():
     result = {
         "schema": "ptxbench.gpu-check.v1",
         "provenance": {k: one["provenance"][k] for k in ("gpu", "driver", "time", "tools", "sandbox", "version")}
-        | {"commit": options.commit, "kernels": len(rows), "command": " ".join(sys.argv),
+        | {"commit": options.commit, "kernels": len(rows), "command": f"gpu_check.py --bundle BUNDLE --out FOLDER --repeat {options.repeat} --commit {options.commit}",
            "seconds": {"compile": compiled - start, "kernels": checked - compiled}},
         "kernels": rows,
     }
