@@ -108,15 +108,17 @@ static void test_shared_places(void **state)
     assert_int_equal(out[0], 0x440);
 }
 
-static bool depends(const uint32_t *out, const uint32_t *in, bool sampled)
+/* `sampled`: so many clusters run; 0: all. */
+static bool depends(const uint32_t *out, const uint32_t *in, size_t sampled)
 {
     uint64_t parameters[] = {(uintptr_t)out, (uintptr_t)in}, sample[] = {1, 6};
     struct emulator_launch launch = plain("relay", parameters, sizeof parameters);
     struct emulator_report report;
     struct error error = {0};
 
+    launch.block[0] = 32; /* one warp, so that nothing is read behind its own write */
     launch.sample = sampled ? sample : NULL;
-    launch.sample_count = 2;
+    launch.sample_count = sampled;
     assert_true(emulator_launch(emulator, &launch, 0, arena, &report, &error));
     assert_int_equal(report.outcome, EMULATOR_COMPLETED);
     return report.depends_on_missing;
@@ -130,12 +132,14 @@ static void test_missing_results(void **state)
     uint32_t *third = emu_memory_allocate(emulator_memory(emulator), 32);
 
     (void)state;
-    assert_false(depends(second, first, false));
-    assert_false(depends(second, second, false));
-    assert_false(depends(second, first, true)); /* reads what is whole */
-    assert_true(depends(third, second, false));
+    assert_false(depends(second, first, 0));
+    assert_false(depends(second, second, 0));
+    assert_false(depends(second, first, 2)); /* reads what is whole */
+    assert_true(depends(third, second, 0));
     emu_memory_forget(emulator_memory(emulator));
-    assert_true(depends(first, first, true));
+    assert_true(depends(first, first, 2));
+    emu_memory_forget(emulator_memory(emulator));
+    assert_true(depends(third, third, 1)); /* it reads before it writes */
     emu_memory_forget(emulator_memory(emulator));
 }
 
